@@ -1,0 +1,21 @@
+"""Codes, occurrences and their rendering; the families of codes register themselves here."""
+
+from . import capture_codes, graph_codes, runtime_codes, usage_codes
+from .model import Diagnostic, Label, Location
+from .registry import Definition, define, definition, definitions
+from .text import render_text
+
+__all__ = [
+    "Definition",
+    "Diagnostic",
+    "Label",
+    "Location",
+    "capture_codes",
+    "define",
+    "definition",
+    "definitions",
+    "graph_codes",
+    "render_text",
+    "runtime_codes",
+    "usage_codes",
+]

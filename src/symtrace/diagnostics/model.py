@@ -1,0 +1,112 @@
+"""Data of one occurrence: where it happened, what it says, what to do."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+from .registry import Definition, definition
+
+__all__ = ["Diagnostic", "Label", "Location"]
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in the user's text.
+
+    Attributes:
+        file: Path as Python knows it.
+        line: Line number, from 1.
+        column: Column, from 1, or 0 when unknown.
+        function: Name of the enclosing function, or `""`.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    function: str = ""
+
+    @property
+    def text(self) -> str:
+        """The source line, stripped, or `""` when there is no source."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}"
+        return f"{where}:{self.column}" if self.column else where
+
+    @staticmethod
+    def of_frame(frame: FrameType) -> Location:
+        """Return the line that `frame` is executing, with the column where Python records one."""
+        code = frame.f_code
+        column = _column(code, frame.f_lasti)
+        return Location(code.co_filename, frame.f_lineno or code.co_firstlineno, column, code.co_name)
+
+
+def _column(code: CodeType, lasti: int) -> int:
+    positions = getattr(code, "co_positions", None)  # Python 3.11 and later
+    if positions is None or lasti < 0:
+        return 0
+    for index, (_, _, column, _) in enumerate(positions()):
+        if index == lasti // 2:
+            return 0 if column is None else column + 1
+    return 0
+
+
+@dataclass(frozen=True)
+class Label:
+    """A remark on a second place that explains the first.
+
+    Attributes:
+        message: One line of text.
+        location: Where it applies, if anywhere.
+    """
+
+    message: str
+    location: Location | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One occurrence of a defined fault.
+
+    Attributes:
+        definition: What the code means in general.
+        message: The filled-in message.
+        location: The user's line, if known.
+        labels: Further remarks, such as where a value came from.
+        hints: Remedies, most useful first.
+    """
+
+    definition: Definition
+    message: str
+    location: Location | None = None
+    labels: tuple[Label, ...] = ()
+    hints: tuple[str, ...] = ()
+    fields: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def code(self) -> str:
+        """The code of the definition."""
+        return self.definition.code
+
+    @staticmethod
+    def of(
+        code: str,
+        *,
+        location: Location | None = None,
+        labels: tuple[Label, ...] = (),
+        hints: tuple[str, ...] | None = None,
+        **fields: Any,
+    ) -> Diagnostic:
+        """Fill the definition of `code` with `fields`.
+
+        Raises:
+            KeyError: The code is unknown, or the message needs a field that is not given.
+        """
+        entry = definition(code)
+        if hints is None:
+            hints = tuple(text.format_map(fields) for text in entry.help)
+        return Diagnostic(entry, entry.message.format_map(fields), location, labels, hints, fields)
