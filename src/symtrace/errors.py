@@ -20,6 +20,7 @@ __all__ = [
     "TargetError",
     "TraceError",
     "UsageError",
+    "explain",
 ]
 
 
@@ -48,7 +49,7 @@ class SymtraceError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         d = self.diagnostic
-        fields = {key: value if isinstance(value, str | int) else str(value) for key, value in d.fields.items()}
+        fields = {key: v if isinstance(v, str | int) else str(v) for key, v in d.fields.items()}
         return _rebuild, (type(self), d.code, d.location, d.labels, d.hints, fields)
 
     @property
@@ -105,7 +106,7 @@ class ArgumentError(SymtraceError, TypeError, ValueError):
     """An argument has the wrong type or value."""
 
 
-class TargetError(SymtraceError, AttributeError, RuntimeError, NameError):
+class TargetError(SymtraceError, AttributeError, RuntimeError):
     """A target does not resolve in the module that owns the graph."""
 
 
@@ -123,3 +124,27 @@ class UsageError(SymtraceError, ValueError):
 
 class SymtraceWarning(UserWarning):
     """Something was assumed or lost, and the program should say so."""
+
+
+def explain(code: str) -> str:
+    """Return the long form of a diagnostic code: why it happens, what provokes it, what works instead.
+
+    Args:
+        code: A code such as `"ST012"`; `"st012"` and `"12"` do too.
+
+    Returns:
+        Markdown text.
+
+    Raises:
+        UsageError: No such code (ST402); the message names the nearest ones.
+
+    Example:
+        >>> print(explain("ST103").splitlines()[0])
+        # ST103: node still in use
+    """
+    from .diagnostics import pages
+
+    found = pages.find_code(code)
+    if found is None:
+        raise UsageError("ST402", text=code, nearest=", ".join(pages.nearest_codes(code)))
+    return pages.page(found)

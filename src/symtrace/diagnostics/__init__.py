@@ -3,6 +3,7 @@
 from . import capture_codes, graph_codes, runtime_codes, usage_codes
 from .model import Diagnostic, Label, Location
 from .registry import Definition, define, definition, definitions
+from .rich_text import render_rich
 from .text import render_text
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "definition",
     "definitions",
     "graph_codes",
+    "render_rich",
     "render_text",
     "runtime_codes",
     "usage_codes",

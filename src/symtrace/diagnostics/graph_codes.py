@@ -4,36 +4,533 @@ from __future__ import annotations
 
 from .registry import define
 
-define("ST101", "foreign node", "node `{node}` belongs to another graph and can't be used in `{user}`",
-       help=("copy it first with Graph.node_copy or Graph.graph_copy",))
-define("ST102", "erased node", "node `{node}` has been erased and can't be used in `{user}`",
-       help=("use the node that replaced it, or create it again",))
-define("ST103", "node still in use", "can't erase `{node}`: it is still used by {users}",
-       help=("call node.replace_all_uses_with(other) first", "erase its users first"))
-define("ST104", "definition after use", "`{user}` would use `{node}` before it is defined",
-       help=("insert `{node}` earlier, or `{user}` later",))
-define("ST105", "placeholder out of place", "placeholder `{node}` would stand after a node that computes",
-       help=("insert placeholders at the top: graph.inserting_before(first_node)",))
-define("ST106", "output not last", "`{node}` would stand after the output",
-       help=("insert it with graph.inserting_before(graph.output_node())",))
-define("ST107", "second output", "the graph has an output already: `{node}`",
-       help=("change its arguments: graph.output_node().args = (value,)",))
-define("ST108", "name taken", "the name `{name}` is taken by another node",
-       help=("leave the name out to get a free one",))
-define("ST109", "invalid name", "`{name}` is not a valid node name",
-       help=("a node name is a Python identifier that is no keyword",))
-define("ST110", "self reference", "`{node}` would use itself",
-       help=("replace_all_uses_with(..., delete_user_cb=...) can leave some users as they are",))
-define("ST111", "unknown op", "`{op}` is not an op kind; use one of {known}")
-define("ST112", "wrong argument type", "{what} must be {expected}, not {actual}")
-define("ST113", "graph without output", "the graph has no output",
-       help=("end it with graph.output(value)",))
-define("ST114", "node hidden in a value", "`{user}` holds a node inside a {container}, where the graph can't see it",
-       help=("put nodes in a tuple, list, dict or slice",))
-define("ST115", "unresolved target", "`{node}`: {kind} target `{target}` does not resolve in {module}",
-       help=("the nearest names are: {nearest}",))
-define("ST116", "invariants broken", "{count} fault(s) in the graph\n{details}")
-define("ST117", "not in this graph", "node `{node}` is not part of this graph")
-define("ST118", "insertion point", "the insertion point `{node}` {reason}")
-define("ST119", "missing submodule", "`{target}` is not a submodule of the module that owns the graph",
-       help=("add it first with GraphModule.add_submodule",))
+define(
+    "ST101",
+    "foreign node",
+    "node `{node}` belongs to another graph and can't be used in `{user}`",
+    help=("copy it first with Graph.node_copy or Graph.graph_copy",),
+    explain="""\
+A node is owned by one graph. Arguments of a node must come from the same graph, otherwise the value
+they stand for would not exist when the graph runs.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+one, two = fx.Graph(), fx.Graph()
+x = one.placeholder("x")
+two.call_function(torch.relu, (x,))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+one, two = fx.Graph(), fx.Graph()
+x = one.placeholder("x")
+copy = two.node_copy(x)
+two.call_function(torch.relu, (copy,))
+""",
+)
+define(
+    "ST102",
+    "erased node",
+    "node `{node}` has been erased and can't be used in `{user}`",
+    help=("use the node that replaced it, or create it again",),
+    explain="""\
+`Graph.erase_node` takes a node out for good: its name is free again and nothing computes its value. A
+pass usually gets here by keeping a node in a list or dict while another step erases it.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+graph.erase_node(relu)
+graph.call_function(torch.neg, (relu,))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+gelu = graph.call_function(torch.nn.functional.gelu, (x,))
+relu.replace_all_uses_with(gelu)
+graph.erase_node(relu)
+graph.call_function(torch.neg, (gelu,))
+""",
+)
+define(
+    "ST103",
+    "node still in use",
+    "can't erase `{node}`: it is still used by {users}",
+    help=("call node.replace_all_uses_with(other) first", "erase its users first"),
+    explain="""\
+Erasing a node whose value is still an argument elsewhere would leave a use without a definition.
+Redirect its users to another node first, or erase from the end of the graph backwards.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+relu = next(n for n in gm.graph.nodes if n.target is torch.relu)
+gm.graph.erase_node(relu)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+relu = next(n for n in gm.graph.nodes if n.target is torch.relu)
+relu.replace_all_uses_with(relu.args[0])
+gm.graph.erase_node(relu)
+print(gm.code)
+""",
+)
+define(
+    "ST104",
+    "definition after use",
+    "`{user}` would use `{node}` before it is defined",
+    help=("insert `{node}` earlier, or `{user}` later",),
+    explain="""\
+Nodes run in the order in which they stand in the graph, so each argument must stand before the node
+that uses it. New nodes go to the end unless an insertion point is set with `inserting_before` or
+`inserting_after`.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+neg = graph.call_function(torch.neg, (x,))
+relu.args = (neg,)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+neg = graph.call_function(torch.neg, (x,))
+relu.prepend(neg)
+relu.args = (neg,)
+""",
+)
+define(
+    "ST105",
+    "placeholder out of place",
+    "placeholder `{node}` would stand after a node that computes",
+    help=("insert placeholders at the top: graph.inserting_before(first_node)",),
+    explain="""\
+Placeholders are the parameters of the generated function; their order in the graph is their order in
+the signature. They stand together at the top.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.relu, (x,))
+graph.placeholder("y")
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.relu, (x,))
+with graph.inserting_after(x):
+    graph.placeholder("y")
+""",
+)
+define(
+    "ST106",
+    "output not last",
+    "`{node}` would stand after the output",
+    help=("insert it with graph.inserting_before(graph.output_node())",),
+    explain="""\
+The output node is the `return` of the program: nothing behind it runs. Set an insertion point before
+it.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x))
+output = gm.graph.output_node()
+gm.graph.call_function(torch.neg, (output.args[0],))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x))
+output = gm.graph.output_node()
+with gm.graph.inserting_before(output):
+    neg = gm.graph.call_function(torch.neg, (output.args[0],))
+output.args = (neg,)
+print(gm(torch.ones(2)))
+""",
+)
+define(
+    "ST107",
+    "second output",
+    "the graph has an output already: `{node}`",
+    help=("change its arguments: graph.output_node().args = (value,)",),
+    explain="""\
+A graph has one output. To return something else, change the arguments of the output that is there; to
+return several values, give it a tuple or a dict.
+""",
+    example="""\
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: x + 1)
+gm.graph.output(gm.graph.output_node().args[0])
+""",
+    remedy="""\
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: x + 1)
+output = gm.graph.output_node()
+value = output.args[0]
+output.args = ((value, value),)
+print(gm.code)
+""",
+)
+define(
+    "ST108",
+    "name taken",
+    "the name `{name}` is taken by another node",
+    help=("leave the name out to get a free one",),
+    explain="""\
+Names of nodes become variables of the generated code, so they are unique in their graph. A name given
+as a wish when a node is created is made free by a suffix (`relu_1`); a name assigned later must be free
+already.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+relu.name = "x"
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+relu.name = "activated"
+""",
+)
+define(
+    "ST109",
+    "invalid name",
+    "`{name}` is not a valid node name",
+    help=("a node name is a Python identifier that is no keyword",),
+    explain="""\
+Names of nodes become variables of the generated code. A name given as a wish when a node is created is
+made valid (`2d.conv` becomes `_2d_conv`); a name assigned later must be valid already.
+""",
+    example="""\
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+x.name = "my input"
+""",
+    remedy="""\
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+x.name = "my_input"
+""",
+)
+define(
+    "ST110",
+    "self reference",
+    "`{node}` would use itself",
+    help=("replace_all_uses_with(..., delete_user_cb=...) can leave some users as they are",),
+    explain="""\
+This happens when a node is wrapped (`y = f(x)` put behind `x`) and then all uses of `x` are redirected
+to `y`, including the one in `y` itself. Redirect the other users only, or set the arguments of `y`
+afterwards.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+relu.args = (relu,)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: x + 1)
+add = next(n for n in gm.graph.nodes if n.op == "call_function")
+with gm.graph.inserting_after(add):
+    relu = gm.graph.call_function(torch.relu, (add,))
+add.replace_all_uses_with(relu, delete_user_cb=lambda user: user is not relu)
+print(gm.code)
+""",
+)
+define(
+    "ST111",
+    "unknown op",
+    "`{op}` is not an op kind; use one of {known}",
+    explain="""\
+The `op` of a node says how its target is to be read: `placeholder` (an input), `get_attr` (a parameter,
+buffer or other attribute), `call_function`, `call_method`, `call_module` and `output`. The operator
+itself, such as `torch.relu`, is the target.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.create_node("relu", torch.relu, (x,))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.create_node("call_function", torch.relu, (x,))
+""",
+)
+define(
+    "ST112",
+    "wrong argument type",
+    "{what} must be {expected}, not {actual}",
+    explain="""\
+Nothing has been changed: the argument was checked before the work began. The message says which
+argument it was, what fits there and what was given.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.relu, x)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.relu, (x,))
+""",
+)
+define(
+    "ST113",
+    "graph without output",
+    "the graph has no output",
+    help=("end it with graph.output(value)",),
+    explain="""\
+A graph becomes a function, and a function made from a graph returns what its output node holds. For a
+program that returns nothing, write `graph.output(None)`.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.relu, (x,))
+graph.output_node()
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.output(graph.call_function(torch.relu, (x,)))
+print(graph.output_node())
+""",
+)
+define(
+    "ST114",
+    "node hidden in a value",
+    "`{user}` holds a node inside a {container}, where the graph can't see it",
+    help=("put nodes in a tuple, list, dict or slice",),
+    explain="""\
+Arguments of a node are numbers, strings, dtypes and the like, other nodes, and tuples, lists, dicts and
+slices of those. A node inside a set or an object of another class would not be counted as used: it
+could be erased while in use, and the generated code could not name it.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.stack, ({x},))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.stack, ([x],))
+""",
+)
+define(
+    "ST115",
+    "unresolved target",
+    "`{node}`: {kind} target `{target}` does not resolve in {module}",
+    help=("the nearest names are: {nearest}",),
+    explain="""\
+`get_attr` and `call_module` nodes name an attribute or a submodule of the module that owns the graph,
+by its dotted path. The path was misspelt, or the attribute is gone.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 2)))
+layer = next(n for n in gm.graph.nodes if n.op == "call_module")
+layer.target = "layer"
+gm.graph.lint()
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 2)))
+gm.add_submodule("layer", torch.nn.Linear(2, 4))
+layer = next(n for n in gm.graph.nodes if n.op == "call_module")
+layer.target = "layer"
+gm.graph.lint()
+print(gm(torch.ones(1, 2)).shape)
+""",
+)
+define(
+    "ST116",
+    "invariants broken",
+    "{count} fault(s) in the graph\n{details}",
+    explain="""\
+`Graph.lint` checks what every graph must keep: one owner, definitions before uses, users that match the
+arguments, placeholders first, one output, last, unique valid names, targets that resolve in the owning
+module. All faults are listed, each with its own code. Edits through `Graph` and `Node` are checked as
+they are made; what lint finds comes from changes elsewhere, such as a submodule that was deleted.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()))
+del gm._modules["0"]
+gm.graph.lint()
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()))
+layer = next(n for n in gm.graph.nodes if n.op == "call_module")
+layer.replace_all_uses_with(layer.args[0])
+gm.graph.erase_node(layer)
+gm.delete_submodule("0")
+gm.graph.lint()
+""",
+)
+define(
+    "ST117",
+    "not in this graph",
+    "node `{node}` is not part of this graph",
+    explain="""\
+The node belongs to another graph or has been erased from this one, so it can't be erased, moved or used
+as a place here. Copies made by `copy.deepcopy` or `graph_copy` have nodes of their own; find them by
+name in the copy.
+""",
+    example="""\
+import symtrace as fx
+
+one, two = fx.Graph(), fx.Graph()
+x = one.placeholder("x")
+two.erase_node(x)
+""",
+    remedy="""\
+import symtrace as fx
+
+one = fx.Graph()
+x = one.placeholder("x")
+one.erase_node(x)
+""",
+)
+define(
+    "ST118",
+    "insertion point",
+    "the insertion point `{node}` {reason}",
+    explain="""\
+`inserting_before` and `inserting_after` take a node of the same graph. New nodes can't stand before a
+placeholder that they follow, nor after the output.
+""",
+    example="""\
+import symtrace as fx
+
+one, two = fx.Graph(), fx.Graph()
+x = one.placeholder("x")
+with two.inserting_before(x):
+    two.placeholder("y")
+""",
+    remedy="""\
+import symtrace as fx
+
+one = fx.Graph()
+x = one.placeholder("x")
+with one.inserting_before(x):
+    one.placeholder("y")
+""",
+)
+define(
+    "ST119",
+    "missing submodule",
+    "`{target}` is not a submodule of the module that owns the graph",
+    help=("add it first with GraphModule.add_submodule",),
+    explain="""\
+A `call_module` node names a submodule by its dotted path. Add the submodule before the node, so that
+the graph can run at every moment.
+""",
+    example="""\
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: x + 1)
+gm.delete_submodule("head")
+gm.graph.call_module("head", (next(iter(gm.graph.nodes)),))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: x + 1)
+gm.add_submodule("head", torch.nn.Identity())
+add = gm.graph.output_node().args[0]
+with gm.graph.inserting_after(add):
+    head = gm.graph.call_module("head", (add,))
+gm.graph.output_node().args = (head,)
+print(gm(torch.ones(2)))
+""",
+)

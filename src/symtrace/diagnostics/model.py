@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import dataclass, field
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -19,19 +20,36 @@ class Location:
     Attributes:
         file: Path as Python knows it.
         line: Line number, from 1.
-        column: Column, from 1, or 0 when unknown.
+        column: Column, from 1, or 0 when unknown; counted in UTF-8 bytes, as Python records it.
         function: Name of the enclosing function, or `""`.
+        end_column: Column after the last one that is meant, or 0 when unknown or on a later line.
     """
 
     file: str
     line: int
     column: int = 0
     function: str = ""
+    end_column: int = 0
 
     @property
     def text(self) -> str:
         """The source line, stripped, or `""` when there is no source."""
         return linecache.getline(self.file, self.line).strip()
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Start and end of the meant part within `text`, in characters, or `None` when unknown."""
+        raw = linecache.getline(self.file, self.line).rstrip()
+        data = raw.encode("utf-8", "surrogatepass")
+        if not 0 < self.column <= len(data):
+            return None
+        indent = len(raw) - len(raw.lstrip())
+        start = len(data[: self.column - 1].decode("utf-8", "replace")) - indent
+        if self.end_column > self.column:
+            end = len(data[: self.end_column - 1].decode("utf-8", "replace")) - indent
+        else:
+            end = start + 1
+        return (start, end) if start >= 0 else None
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}"
@@ -39,20 +57,24 @@ class Location:
 
     @staticmethod
     def of_frame(frame: FrameType) -> Location:
-        """Return the line that `frame` is executing, with the column where Python records one."""
+        """Return the line that `frame` is executing, with the columns where Python records them."""
         code = frame.f_code
-        column = _column(code, frame.f_lasti)
-        return Location(code.co_filename, frame.f_lineno or code.co_firstlineno, column, code.co_name)
+        line = frame.f_lineno or code.co_firstlineno
+        column, end_column = _columns(code, frame.f_lasti)
+        return Location(code.co_filename, line, column, code.co_name, end_column)
 
 
-def _column(code: CodeType, lasti: int) -> int:
+def _columns(code: CodeType, lasti: int) -> tuple[int, int]:
     positions = getattr(code, "co_positions", None)  # Python 3.11 and later
     if positions is None or lasti < 0:
-        return 0
-    for index, (_, _, column, _) in enumerate(positions()):
-        if index == lasti // 2:
-            return 0 if column is None else column + 1
-    return 0
+        return 0, 0
+    entry = next(islice(positions(), lasti // 2, None), None)
+    if entry is None:
+        return 0, 0
+    line, end_line, column, end_column = entry
+    if column is None:
+        return 0, 0
+    return column + 1, end_column + 1 if end_column is not None and end_line == line else 0
 
 
 @dataclass(frozen=True)
