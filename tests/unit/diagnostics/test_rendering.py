@@ -8,7 +8,7 @@ from rich.console import Console
 from symtrace.diagnostics import Diagnostic, Label, Location, render_rich, render_text
 
 
-@pytest.fixture()
+@pytest.fixture
 def source(tmp_path):
     path = tmp_path / "model.py"
     path.write_text(
@@ -36,7 +36,8 @@ def printed(diagnostic, **options):
 
 def test_text_has_place_labels_hints_and_a_pointer_to_the_long_form(source):
     assert render_text(branch(source)).splitlines() == [
-        "ST012: `if` on a traced value: symbolically traced variables cannot be used as inputs to control flow",
+        "ST012: `if` on a traced value: "
+        "symbolically traced variables cannot be used as inputs to control flow",
         f"  --> {source}:3:8   if h.sum() > 0:  # ñ",
         "      h.sum() > 0 depends on argument `x`  (model.py:1)",
         "  help: use torch.where",
