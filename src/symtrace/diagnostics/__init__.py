@@ -1,6 +1,6 @@
 """Codes, occurrences and their rendering; the families of codes register themselves here."""
 
-from . import capture_codes, graph_codes, runtime_codes, usage_codes
+from . import capture_codes, graph_codes, rewrite_codes, runtime_codes, usage_codes
 from .model import Diagnostic, Label, Location
 from .registry import Definition, define, definition, definitions
 from .rich_text import render_rich
@@ -18,6 +18,7 @@ __all__ = [
     "graph_codes",
     "render_rich",
     "render_text",
+    "rewrite_codes",
     "runtime_codes",
     "usage_codes",
 ]

@@ -1,0 +1,23 @@
+"""Operator knowledge: signatures, argument normalisation, effects, randomness."""
+
+from .effect import Effect, is_removable
+from .effects import effects
+from .normalize import NormalizedArguments, normalize_function, normalize_module
+from .registry import has_side_effect, pure, random
+from .schemas import Parameter, Signature, schemas_of, signatures_of
+
+__all__ = [
+    "Effect",
+    "NormalizedArguments",
+    "Parameter",
+    "Signature",
+    "effects",
+    "has_side_effect",
+    "is_removable",
+    "normalize_function",
+    "normalize_module",
+    "pure",
+    "random",
+    "schemas_of",
+    "signatures_of",
+]
