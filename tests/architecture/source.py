@@ -11,10 +11,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "symtrace"
 
-LAYERS = (
-    "_base diagnostics errors ir values ops codegen visualize analysis runtime capture rewrite passes partition"
-    " serialize interop testing cli"
-).split()
+LAYERS = [
+    "_base",
+    "diagnostics",
+    "errors",
+    "ir",
+    "values",
+    "ops",
+    "codegen",
+    "visualize",
+    "analysis",
+    "runtime",
+    "capture",
+    "rewrite",
+    "passes",
+    "partition",
+    "serialize",
+    "interop",
+    "testing",
+    "cli",
+]
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,7 @@ def imports(path: Path) -> Iterator[Import]:
 
 
 def imported_layer(target: str) -> str | None:
-    """The layer that an import reaches, "" for the package root or a compat module, None for other packages."""
+    """The layer that an import reaches, "" for root and compat modules, None for other packages."""
     parts = target.split(".")
     if parts[0] != "symtrace":
         return None

@@ -3,6 +3,7 @@
 import ast
 
 import pytest
+
 from .source import LAYERS, PACKAGE, files, imported_layer, imports, layer, name, tree
 
 FILES = [pytest.param(path, id=name(path)) for path in files()]

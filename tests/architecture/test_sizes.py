@@ -3,6 +3,7 @@
 import ast
 
 import pytest
+
 from .source import ROOT, files, name, tree
 
 LISTS_OF_PROGRAMS = "tests/differential/programs/"
