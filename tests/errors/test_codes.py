@@ -27,7 +27,7 @@ def run_console(source, folder):
     """Run the one command of a console example in `folder`."""
     words = shlex.split(source.removeprefix("$ "))
     assert words[0] == "symtrace"
-    command = [sys.executable, "-m", "symtrace.cli.main", *words[1:]]
+    command = [sys.executable, "-m", "symtrace", *words[1:]]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder)
 
 

@@ -534,3 +534,54 @@ gm.graph.output_node().args = (head,)
 print(gm(torch.ones(2)))
 """,
 )
+define(
+    "ST120",
+    "a node alone can't be copied or stored",
+    "node `{node}` is part of a graph and can't be copied or pickled without it",
+    help=("copy or pickle the graph or its GraphModule", "copy one node into another graph with Graph.node_copy"),
+    explain="""\
+A node refers to the nodes it uses and to those that use it, so that a copy of one node alone would
+either drag the whole graph along or have arguments that belong nowhere.
+""",
+    example="""\
+import pickle
+import symtrace as fx
+
+graph = fx.Graph()
+pickle.dumps(graph.placeholder("x"))
+""",
+    remedy="""\
+import pickle
+import symtrace as fx
+
+graph = fx.Graph()
+graph.output(graph.placeholder("x"))
+pickle.dumps(graph)
+""",
+)
+define(
+    "ST121",
+    "op kind is fixed",
+    "`{node}` is a `{old}` node and can't become a `{new}` node",
+    help=("make a new node and call replace_all_uses_with",),
+    explain="""\
+Placeholders stand at the top of a graph and the output at its end. A node that became one of them, or
+ceased to be one, would stand in a wrong place.
+""",
+    example="""\
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+x.op = "get_attr"
+""",
+    remedy="""\
+import symtrace as fx
+
+graph = fx.Graph()
+x = graph.placeholder("x")
+weight = graph.get_attr("weight")
+x.replace_all_uses_with(weight)
+graph.erase_node(x)
+""",
+)

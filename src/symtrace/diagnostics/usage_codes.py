@@ -5,6 +5,22 @@ from __future__ import annotations
 from .registry import define
 
 define(
+    "ST400",
+    "bad command line",
+    "{reason}",
+    help=("`symtrace --help` lists the commands, `symtrace COMMAND --help` their options",),
+    explain="""\
+The command line names no known command, lacks an argument, or has an option or a value that the command
+does not know.
+""",
+    example="""\
+$ symtrace show --fromat table torch.nn:ReLU
+""",
+    remedy="""\
+$ symtrace show --format table torch.nn:ReLU
+""",
+)
+define(
     "ST401",
     "bad target",
     "can't load `{target}`: {reason}",
@@ -29,8 +45,8 @@ $ symtrace show torchvision.models:resnet18
 define(
     "ST402",
     "unknown code",
-    "there is no diagnostic `{text}`",
-    help=("the nearest codes are: {nearest}",),
+    "there is no diagnostic `{text}`; the nearest are {nearest}",
+    help=("`symtrace explain` lists all codes",),
     explain="""\
 A code is `ST` and three digits, as printed at the start of each error: `ST0..` for capture, `ST1..` for
 graphs, `ST2..` for rewriting, `ST3..` for running and `ST4..` for the command line.

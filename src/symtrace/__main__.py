@@ -1,0 +1,5 @@
+"""`python -m symtrace` is the `symtrace` command."""
+
+from .cli.main import main
+
+main()
