@@ -1,0 +1,1 @@
+"""Small building blocks without knowledge of graphs or torch."""

@@ -1,0 +1,23 @@
+"""Graph, nodes and their invariants. Nothing here imports torch."""
+
+from .._base.frozen import immutable_dict, immutable_list
+from .args import map_aggregate, map_arg
+from .events import Event
+from .graph import Graph, InsertPoint, NodeList
+from .node import OPS, Node
+from .origin import Frame, Origin
+
+__all__ = [
+    "OPS",
+    "Event",
+    "Frame",
+    "Graph",
+    "InsertPoint",
+    "Node",
+    "NodeList",
+    "Origin",
+    "immutable_dict",
+    "immutable_list",
+    "map_aggregate",
+    "map_arg",
+]

@@ -1,0 +1,171 @@
+"""`Graph.lint`: all broken invariants at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .._base.frozen import EMPTY_DICT
+from ..errors import LintError
+from .args import LEAF_TYPES, find_nodes
+from .node import OPS, Node
+from .text import format_graph
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+__all__ = ["faults", "lint"]
+
+Fault = tuple[Node, str]
+
+_OPS = frozenset(OPS)
+
+
+def lint(graph: Graph) -> None:
+    """Raise `LintError` if `faults` finds any."""
+    found = list(faults(graph))
+    if not found:
+        return
+    count = graph._count
+    text = format_graph(graph, found) if count <= 2000 else "\n".join(f"{node}: {what}" for node, what in found[:200])
+    raise LintError("ST116", count=len(found), details=text)
+
+
+def faults(graph: Graph) -> Iterator[Fault]:
+    """Yield each fault of the graph with the node it is found at."""
+    uses = _count_uses(graph)
+    names = graph._names
+    order = -1
+    saw_body = saw_output = False
+    for node in graph.nodes:
+        op = node._op
+        if node._order <= order or names.get(node._name) is not node or node.graph is not graph or op not in _OPS:
+            yield from _node_faults(graph, node, order)
+        order = node._order
+        if saw_output:
+            yield node, "stands after the output"
+        if op == "placeholder":
+            if saw_body:
+                yield node, "is a placeholder below a node that computes"
+        else:
+            saw_body = True
+            saw_output = saw_output or op == "output"
+        users = node._users
+        if users is not None and (type(users) is not dict or users):
+            expected = uses.pop(node, None)
+            if (users is not expected) if type(users) is not dict else (list(users) != _as_list(expected)):
+                yield from _user_faults(node, expected)
+        elif node in uses:
+            yield from _user_faults(node, uses.pop(node))
+    for node, users in uses.items():
+        yield _first(users), f"uses `{node._name}`, which is not in this graph"
+    if not saw_output and graph._owning_module is not None and graph._count:
+        yield graph._root._prev, "is the last node, but the graph has no output"
+    yield from _order_faults(graph)
+    if graph._owning_module is not None:
+        yield from _target_faults(graph)
+
+
+def _count_uses(graph: Graph) -> dict[Node, Any]:
+    """Return for each used node its only user, or the list of its users in graph order."""
+    uses: dict[Node, Any] = {}
+    for node in graph.nodes:
+        found: list[Node] = []
+        for value in node._args:
+            cls = type(value)
+            if cls is Node:
+                found.append(value)
+            elif cls not in LEAF_TYPES:
+                find_nodes(value, found, Node)
+        if node._kwargs is not EMPTY_DICT:
+            find_nodes(node._kwargs, found, Node)
+        for used in found:
+            known = uses.setdefault(used, node)
+            if known is not node:
+                if type(known) is not list:
+                    uses[used] = [known, node]
+                elif known[-1] is not node:
+                    known.append(node)
+    return uses
+
+
+def _as_list(users: Any) -> list[Node]:
+    return users if type(users) is list else [] if users is None else [users]
+
+
+def _first(users: Any) -> Node:
+    return _as_list(users)[0]
+
+
+def _node_faults(graph: Graph, node: Node, order: int) -> Iterator[Fault]:
+    if node._order <= order:
+        yield node, "has a position label that is out of order"
+    if graph._names.get(node._name) is not node:
+        yield node, f"shares the name {node._name!r} with another node, or is not known by it"
+    if node.graph is not graph:
+        yield node, "belongs to another graph"
+    if node._op not in _OPS:
+        yield node, f"has the unknown op kind {node._op!r}"
+
+
+def _user_faults(node: Node, expected: Any) -> Iterator[Fault]:
+    # The order of users is the order in which they came to use the node, which edits may change.
+    recorded, counted = set(node._user_list()), set(_as_list(expected))
+    for user in counted - recorded:
+        yield node, f"is used by `{user._name}`, which its users leave out"
+    for user in recorded - counted:
+        yield node, f"lists `{user._name}` among its users, which does not use it"
+
+
+def _order_faults(graph: Graph) -> Iterator[Fault]:
+    for node in graph.nodes:
+        op, target, position = node._op, node._target, node._order
+        if (op == "call_function") is isinstance(target, str) or (op == "call_function" and not callable(target)):
+            yield node, f"has a target of the wrong kind for {op}: {target!r}"
+        for value in node._args:
+            cls = type(value)
+            if cls is Node:
+                if value._order >= position:
+                    yield node, f"`{value._name}` was used before it has been defined"
+            elif cls not in LEAF_TYPES:
+                yield from _late_inputs(node, value)
+        if node._kwargs is not EMPTY_DICT:
+            yield from _late_inputs(node, node._kwargs)
+
+
+def _late_inputs(node: Node, value: Any) -> Iterator[Fault]:
+    found: list[Node] = []
+    find_nodes(value, found, Node)
+    for used in found:
+        if used._order >= node._order:
+            yield node, f"`{used._name}` was used before it has been defined"
+
+
+def _target_faults(graph: Graph) -> Iterator[Fault]:
+    known: dict[tuple[str, str], str | None] = {}
+    for node in graph.nodes:
+        op = node._op
+        if op == "call_module" or op == "get_attr":
+            key = (op, node._target)
+            if key not in known:
+                known[key] = _unresolved(graph._owning_module, op, node._target)
+            fault = known[key]
+            if fault is not None:
+                yield node, fault
+
+
+def _unresolved(module: Any, op: str, target: str) -> str | None:
+    found = module
+    seen: list[str] = []
+    for atom in target.split("."):
+        if not hasattr(found, atom):
+            near = difflib.get_close_matches(atom, [name for name in dir(found) if name[:1] != "_"], 3)
+            hint = f"; near: {', '.join(near)}" if near else ""
+            where = ".".join(seen) or type(module).__name__
+            return f"{op} target {target} references nonexistent attribute {atom} of {where}{hint}"
+        found = getattr(found, atom)
+        seen.append(atom)
+    if op == "call_module" and not callable(getattr(found, "forward", None)):
+        return f"{op} target {target} does not reference an nn.Module"
+    return None
