@@ -101,7 +101,6 @@ def _run(model: Any, inputs: Inputs) -> Any:
 
 
 def _compare(what: str, expected: Any, actual: Any) -> None:
-    import torch
     from torch.utils import _pytree as pytree
 
     wanted, spec = pytree.tree_flatten(expected)
