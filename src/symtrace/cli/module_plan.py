@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .literals import Writer, quoted
+from .expressions import Writer, quoted
 
 if TYPE_CHECKING:
     from torch import nn

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .literals import LONGEST_TENSOR, Writer, quoted
+from .expressions import LONGEST_TENSOR, Writer, quoted
 from .module_plan import ModulePlan
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _collect_tensors(plan: ModulePlan) -> _Tensors:
 
 def _read_paths(function: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
     """Yield what the function reads of its first parameter, as `("layer1", "0", "weight")`."""
-    owner = function.args.args[0].arg
+    owner = [*function.args.posonlyargs, *function.args.args][0].arg
 
     def path(node: ast.AST) -> tuple[str, ...] | None:
         if isinstance(node, ast.Name):
