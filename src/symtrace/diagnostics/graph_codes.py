@@ -127,10 +127,10 @@ define(
     "ST105",
     "placeholder out of place",
     "placeholder `{node}` would stand after a node that computes",
-    help=("insert placeholders at the top: graph.inserting_before(first_node)",),
+    help=("move it to the top: first_placeholder.append(node)",),
     explain="""\
-Placeholders are the parameters of the generated function; their order in the graph is their order in
-the signature. They stand together at the top.
+Placeholders are the parameters of the generated function; their order in the graph is their order in the
+signature. They stand together at the top; a new one is put there by itself.
 """,
     example="""\
 import torch
@@ -138,8 +138,9 @@ import symtrace as fx
 
 graph = fx.Graph()
 x = graph.placeholder("x")
-graph.call_function(torch.relu, (x,))
-graph.placeholder("y")
+y = graph.placeholder("y")
+relu = graph.call_function(torch.relu, (x,))
+relu.append(y)
 """,
     remedy="""\
 import torch
@@ -147,9 +148,9 @@ import symtrace as fx
 
 graph = fx.Graph()
 x = graph.placeholder("x")
-graph.call_function(torch.relu, (x,))
-with graph.inserting_after(x):
-    graph.placeholder("y")
+y = graph.placeholder("y")
+relu = graph.call_function(torch.relu, (x,))
+x.prepend(y)
 """,
 )
 define(
@@ -484,25 +485,29 @@ define(
     "ST118",
     "insertion point",
     "the insertion point `{node}` {reason}",
+    help=("set another one with graph.inserting_before or graph.inserting_after",),
     explain="""\
-`inserting_before` and `inserting_after` take a node of the same graph. New nodes can't stand before a
-placeholder that they follow, nor after the output.
+New nodes go to the insertion point, which is the end of the graph unless `inserting_before` or
+`inserting_after` set another. The output can only stand at the end.
 """,
     example="""\
+import torch
 import symtrace as fx
 
-one, two = fx.Graph(), fx.Graph()
-x = one.placeholder("x")
-with two.inserting_before(x):
-    two.placeholder("y")
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+with graph.inserting_before(relu):
+    graph.output(x)
 """,
     remedy="""\
+import torch
 import symtrace as fx
 
-one = fx.Graph()
-x = one.placeholder("x")
-with one.inserting_before(x):
-    one.placeholder("y")
+graph = fx.Graph()
+x = graph.placeholder("x")
+relu = graph.call_function(torch.relu, (x,))
+graph.output(x)
 """,
 )
 define(
@@ -583,5 +588,15 @@ x = graph.placeholder("x")
 weight = graph.get_attr("weight")
 x.replace_all_uses_with(weight)
 graph.erase_node(x)
+""",
+)
+define(
+    "ST122",
+    "arguments of another structure",
+    "the arguments are nested differently than at capture: {reason}",
+    help=("capture again with arguments of this structure",),
+    explain="""\
+A graph captured with nested `concrete_args` takes its arguments apart in one fixed way. Arguments with other keys,
+lengths or container types have no place in it.
 """,
 )
