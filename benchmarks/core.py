@@ -1,8 +1,8 @@
 """Core operations of symtrace against torch.fx, in turn, in one process.
 
-    python benchmarks/core.py              # the table of ratios
-    python benchmarks/core.py --check      # and fail where budgets.toml is broken
-    python benchmarks/core.py --growth     # cost per node at n, 2n, 4n
+python benchmarks/core.py              # the table of ratios
+python benchmarks/core.py --check      # and fail where budgets.toml is broken
+python benchmarks/core.py --growth     # cost per node at n, 2n, 4n
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import argparse
 import gc
 import math
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
+import tomllib
 import torch.fx
 from measure import bytes_per_node, fastest
 from rows import ROWS, Row
@@ -66,11 +66,15 @@ def broken_budgets(results: dict[str, float], budgets: dict[str, Any]) -> list[s
 def broken_growth(spreads: dict[str, float], budgets: dict[str, Any]) -> list[str]:
     """Return one line for each row whose cost per node grows with the graph."""
     limit = budgets["growth"]["limit"]
-    return [f"{name}: cost per node grows {spread:.2f}x" for name, spread in spreads.items() if spread > limit]
+    return [
+        f"{name}: cost per node grows {spread:.2f}x" for name, spread in spreads.items() if spread > limit
+    ]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--growth", action="store_true", help="cost per node at n, 2n, 4n instead of ratios")
     parser.add_argument("--check", action="store_true", help="exit with 1 where budgets.toml is broken")
     parser.add_argument("--repeat", type=int, default=7, help="timed repetitions of each")

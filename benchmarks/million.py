@@ -1,6 +1,6 @@
 """One million chained nodes: build, copy, print, lint, clean, pickle and run, with time and peak memory.
 
-    python benchmarks/million.py [--nodes 1000000]
+python benchmarks/million.py [--nodes 1000000]
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is measured: one row per operation, written once for both libraries.
 
-A row prepares fresh state (not timed) and returns the work to time. Nodes compute on Python numbers, so that the
-libraries are measured and not the tensor arithmetic.
+A row prepares fresh state (not timed) and returns the work to time. Nodes compute on Python numbers, so
+that the libraries are measured and not the tensor arithmetic.
 """
 
 from __future__ import annotations
@@ -121,7 +121,15 @@ def copy_graph(fx: Any, n: int) -> Work:
 
 
 def lint(fx: Any, n: int) -> Work:
-    return chain(fx, n).lint
+    model = ManyModules(n // 2)
+
+    def program(x: Any) -> Any:
+        for block in model.blocks:
+            x = block[1](-block[0](x)) * 2
+        return x
+
+    model.forward = program  # type: ignore[method-assign]
+    return fx.symbolic_trace(model).graph.lint  # type: ignore[no-any-return]
 
 
 def dead_code(fx: Any, n: int) -> Work:

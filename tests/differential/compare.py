@@ -43,7 +43,9 @@ def _plain_table(rows: Any, headers: Any = ()) -> str:
     cells = [[str(cell) for cell in row] for row in [headers, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
     cells.insert(1, ["-" * width for width in widths])
-    return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells)
+    return "\n".join(
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells
+    )
 
 
 @contextlib.contextmanager
@@ -90,7 +92,9 @@ def assert_same_value(actual: Any, expected: Any, what: str = "result", *, subcl
     assert same_type, f"{what}: {type(actual)} instead of {type(expected)}"
     if isinstance(expected, torch.Tensor):
         assert actual.requires_grad == expected.requires_grad, f"{what}: requires_grad"
-        torch.testing.assert_close(actual, expected, rtol=0, atol=0, equal_nan=True, msg=lambda m: f"{what}: {m}")
+        torch.testing.assert_close(
+            actual, expected, rtol=0, atol=0, equal_nan=True, msg=lambda m: f"{what}: {m}"
+        )
     elif isinstance(expected, dict):
         assert list(actual) == list(expected), what
         for key in expected:
@@ -123,7 +127,9 @@ def state(model: Any) -> dict[str, torch.Tensor]:
 def gradients(model: Any, program: Program) -> list[Any] | None:
     """Return the gradients of the summed outputs for inputs and parameters; None where there can be none."""
     args, kwargs = next(program.arguments())
-    leaves = [t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor) and t.is_floating_point()]
+    leaves = [
+        t for t in pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor) and t.is_floating_point()
+    ]
     for leaf in leaves:
         leaf.requires_grad_()
     torch.manual_seed(5)

@@ -1,7 +1,7 @@
 """What a program of the corpus is: something to trace, and what to call it with.
 
-Inputs are written as specifications (`T(2, 3)` is a float tensor of that shape), so that each call gets its own
-fresh tensors with the same contents, and a program that writes to its inputs disturbs no other call.
+Inputs are written as specifications (`T(2, 3)` is a float tensor of that shape), so that each call gets its
+own fresh tensors with the same contents, and a program that writes to its inputs disturbs no other call.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def P(*shape: int) -> Tensor:
     return Tensor(shape, kind="positive")
 
 
-def I(*shape: int, high: int = 4) -> Tensor:
+def I(*shape: int, high: int = 4) -> Tensor:  # noqa: E743
     """An integer tensor with entries from 1 to high - 1."""
     return Tensor(shape, kind="int", high=high)
 
@@ -109,7 +109,9 @@ class Corpus:
         self.kind = kind
         self.programs: list[Program] = []
 
-    def add(self, name: str, root: Any, *inputs: Any, also: tuple[tuple[Any, ...], ...] = (), **options: Any) -> None:
+    def add(
+        self, name: str, root: Any, *inputs: Any, also: tuple[tuple[Any, ...], ...] = (), **options: Any
+    ) -> None:
         """Add the program `root`, called with `inputs`, and with each of `also`."""
         self.programs.append(Program(f"{self.kind}/{name}", root, (inputs, *also), **options))
 

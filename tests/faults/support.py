@@ -21,8 +21,11 @@ def in_own_process(program: str, timeout: float = 120) -> str:
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True, text=True, timeout=timeout, env=environment,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=environment,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
@@ -39,7 +42,9 @@ def targets(gm: Any, op: str) -> list[Any]:
 
 def shape_of(graph: Any) -> list[tuple[Any, ...]]:
     """Return a graph as rows, to see whether an edit left a trace."""
-    rows = [(n.op, n.name, n.target, repr(n.args), repr(n.kwargs), [u.name for u in n.users]) for n in graph.nodes]
+    rows = [
+        (n.op, n.name, n.target, repr(n.args), repr(n.kwargs), [u.name for u in n.users]) for n in graph.nodes
+    ]
     return rows
 
 

@@ -111,8 +111,21 @@ class BatchStatistics(nn.Module):
         return x + self.bn.running_mean
 
 
-PROGRAMS = [add_method, relu_inplace_argument, relu_function, functional_underscore, dropout_inplace, out_argument,
-            copy_method, through_a_view, to_the_input, setitem, index_put, aten_write, augmented]  # fmt: skip
+PROGRAMS = [
+    add_method,
+    relu_inplace_argument,
+    relu_function,
+    functional_underscore,
+    dropout_inplace,
+    out_argument,
+    copy_method,
+    through_a_view,
+    to_the_input,
+    setitem,
+    index_put,
+    aten_write,
+    augmented,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
@@ -134,7 +147,9 @@ def test_a_module_that_writes_survives(make):
         assert torch.equal(gm(x.clone()), eager(x.clone()))
 
 
-@pytest.mark.parametrize("dead", [lambda x: torch.relu(x), lambda x: x.add(1), lambda x: x + 1, lambda x: x.shape[0]])
+@pytest.mark.parametrize(
+    "dead", [lambda x: torch.relu(x), lambda x: x.add(1), lambda x: x + 1, lambda x: x.shape[0]]
+)
 def test_dead_pure_work_is_removed(dead):
     def program(x):
         dead(x)

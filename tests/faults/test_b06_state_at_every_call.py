@@ -1,5 +1,7 @@
 """B6: training flags, random draws and state changes happen at every call; no proxy stays behind."""
 
+# ruff: noqa: PT017 - where a refusal is allowed, what it says is checked in the except block
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -135,7 +137,9 @@ def test_state_changes_are_repeated_or_refused(make):
         if not name.startswith("_"):
             kept = getattr(gm, name)
             assert torch.equal(kept, value) if isinstance(value, torch.Tensor) else kept == value
-    assert all(torch.equal(model(x), fresh) for fresh in [make()(x)]), "the original must start from its own state"
+    assert all(torch.equal(model(x), fresh) for fresh in [make()(x)]), (
+        "the original must start from its own state"
+    )
 
 
 class Collects(nn.Module):

@@ -37,7 +37,7 @@ def positional_only_default(a, b=2.0, /, *, c=1.0):
     return a + b + c
 
 
-def annotated(x: torch.Tensor, scale: float = 2.0, mask: Optional[torch.Tensor] = None) -> torch.Tensor:
+def annotated(x: torch.Tensor, scale: float = 2.0, mask: torch.Tensor | None = None) -> torch.Tensor:
     return x * scale
 
 
@@ -53,8 +53,19 @@ def varkw(x, **extra):
     return x
 
 
-PROGRAMS = [keyword_only, keyword_default, after_default, after_varargs, everything, positional_only,
-            positional_only_default, annotated, annotated_by_string, varargs, varkw]  # fmt: skip
+PROGRAMS = [
+    keyword_only,
+    keyword_default,
+    after_default,
+    after_varargs,
+    everything,
+    positional_only,
+    positional_only_default,
+    annotated,
+    annotated_by_string,
+    varargs,
+    varkw,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)

@@ -45,7 +45,9 @@ def new_graph(gm):
 
 
 def codegen(gm):
-    gm.graph.on_generate_code(lambda old: lambda body: [*body[:-1], body[-1].replace("return add", "return add * 2")])
+    gm.graph.on_generate_code(
+        lambda old: lambda body: [*body[:-1], body[-1].replace("return add", "return add * 2")]
+    )
 
 
 EDITS = [retarget, new_arguments, erase, insert, output, keyword, new_graph, codegen]

@@ -115,11 +115,32 @@ def node_in_a_set(gm):
     node(gm, "relu").args = ({node(gm, "add")},)
 
 
-EDITS = [foreign_argument, foreign_in_a_list, foreign_keyword, foreign_at_creation, foreign_output, erased_argument,
-         erase_used, erase_foreign, second_output, node_after_output, append_after_output, use_before_definition,
-         move_before_its_argument, move_behind_its_user, self_reference, placeholder_in_the_middle, name_of_another,
-         keyword_as_name, replace_by_foreign, replace_input_by_foreign, unknown_op, args_not_a_tuple,
-         kwargs_not_a_mapping, node_in_a_set]  # fmt: skip
+EDITS = [
+    foreign_argument,
+    foreign_in_a_list,
+    foreign_keyword,
+    foreign_at_creation,
+    foreign_output,
+    erased_argument,
+    erase_used,
+    erase_foreign,
+    second_output,
+    node_after_output,
+    append_after_output,
+    use_before_definition,
+    move_before_its_argument,
+    move_behind_its_user,
+    self_reference,
+    placeholder_in_the_middle,
+    name_of_another,
+    keyword_as_name,
+    replace_by_foreign,
+    replace_input_by_foreign,
+    unknown_op,
+    args_not_a_tuple,
+    kwargs_not_a_mapping,
+    node_in_a_set,
+]
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda f: f.__name__)

@@ -15,8 +15,12 @@ def test_replacements_inherit_metadata():
         n.meta["tag"] = "kept"
     assert len(fx.replace_pattern(gm, lambda x: torch.relu(x), lambda x: torch.neg(torch.abs(x)))) == 1
     assert [(n.name, n.meta.get("tag")) for n in gm.graph.nodes] == [
-        ("x", "kept"), ("abs_1", "kept"), ("neg", "kept"), ("add", "kept"), ("output", "kept"),
-    ]  # fmt: skip
+        ("x", "kept"),
+        ("abs_1", "kept"),
+        ("neg", "kept"),
+        ("add", "kept"),
+        ("output", "kept"),
+    ]
 
 
 SAME = [

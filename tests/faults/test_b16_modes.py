@@ -50,8 +50,11 @@ def detached(x, y):
     return x.detach() * y + x
 
 
-@pytest.mark.parametrize("program", [no_grad, no_grad_decorated, set_grad_enabled, nested, switched_by_function, detached],
-                         ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "program",
+    [no_grad, no_grad_decorated, set_grad_enabled, nested, switched_by_function, detached],
+    ids=lambda f: f.__name__,
+)
 def test_gradients(program):
     gm = fx.symbolic_trace(program)
     x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
@@ -98,7 +101,9 @@ class AutocastModule(nn.Module):
         return self.fc(x)
 
 
-@pytest.mark.parametrize("root", [autocast_function, autocast_nested, AutocastModule()], ids=["f", "nested", "module"])
+@pytest.mark.parametrize(
+    "root", [autocast_function, autocast_nested, AutocastModule()], ids=["f", "nested", "module"]
+)
 def test_autocast(root):
     gm = fx.symbolic_trace(root)
     x = torch.ones(2, 2)

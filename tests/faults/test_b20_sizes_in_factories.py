@@ -39,7 +39,11 @@ PROGRAMS = {
     "math.ceil": lambda x: x[:, : math.ceil(x.size(1) / 2)],
     "size in index": lambda x: x[x.size(0) - 1],
 }
-EXAMPLE_ONLY = {"star shape", "star slice", "max of sizes"}  # how many sizes, or which is larger: needs an example
+EXAMPLE_ONLY = {
+    "star shape",
+    "star slice",
+    "max of sizes",
+}  # how many sizes, or which is larger: needs an example
 SIZES = [(2, 4), (3, 6), (5, 4)]
 
 

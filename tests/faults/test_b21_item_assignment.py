@@ -72,8 +72,18 @@ def ellipsis(x):
     return y
 
 
-PROGRAMS = [row, column_of_copy, from_traced, by_mask, by_index_tensor, through_views, augmented, in_a_loop,
-            sliced_assignment, ellipsis]  # fmt: skip
+PROGRAMS = [
+    row,
+    column_of_copy,
+    from_traced,
+    by_mask,
+    by_index_tensor,
+    through_views,
+    augmented,
+    in_a_loop,
+    sliced_assignment,
+    ellipsis,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)

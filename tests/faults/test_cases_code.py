@@ -65,7 +65,24 @@ def test_c23_any_parameter_name_works(name):
     assert torch.equal(gm(x, **{name: y}), f(x.clone(), y))
 
 
-NAMES = ["class", 'q"x', "q'x", "a\\nb", "a\nb", "a-b", "0", "for", "None", "a b", "é", "self", "forward_", "__x", "1a", "x}"]
+NAMES = [
+    "class",
+    'q"x',
+    "q'x",
+    "a\\nb",
+    "a\nb",
+    "a-b",
+    "0",
+    "for",
+    "None",
+    "a b",
+    "é",
+    "self",
+    "forward_",
+    "__x",
+    "1a",
+    "x}",
+]
 
 
 class Holder(nn.Module):
@@ -142,8 +159,16 @@ def generic_default(x, thing=object):
     return x + 1
 
 
-DEFAULTS = [tensor_default, device_default, slice_default, list_default, nan_default, enum_default, size_default,
-            generic_default]  # fmt: skip
+DEFAULTS = [
+    tensor_default,
+    device_default,
+    slice_default,
+    list_default,
+    nan_default,
+    enum_default,
+    size_default,
+    generic_default,
+]
 
 
 @pytest.mark.parametrize("f", DEFAULTS, ids=lambda f: f.__name__)

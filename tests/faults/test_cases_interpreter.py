@@ -1,10 +1,10 @@
 """Cases C40 and C42: Interpreter and Transformer."""
 
 import pytest
+import symtrace.traceback
 import torch
 
 import symtrace as fx
-import symtrace.traceback
 
 
 def varkw(x, **extra):
@@ -58,7 +58,9 @@ def test_c42_an_identity_transformer_keeps_metadata():
         n.meta["tag"] = n.name
     with symtrace.traceback.preserve_node_meta():
         out = fx.Transformer(gm).transform()
-    assert [(n.name, n.meta.get("tag")) for n in out.graph.nodes] == [(n.name, n.name) for n in gm.graph.nodes]
+    assert [(n.name, n.meta.get("tag")) for n in out.graph.nodes] == [
+        (n.name, n.name) for n in gm.graph.nodes
+    ]
 
 
 def test_c42_a_replaced_node_inherits_too():

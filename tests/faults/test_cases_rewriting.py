@@ -44,7 +44,13 @@ def write_by_augmented_assignment(x):
     return a * 2
 
 
-WRITES = [write_between, write_through_a_view, write_by_setitem, write_by_function, write_by_augmented_assignment]
+WRITES = [
+    write_between,
+    write_through_a_view,
+    write_by_setitem,
+    write_by_function,
+    write_by_augmented_assignment,
+]
 
 
 @pytest.mark.parametrize("f", WRITES, ids=lambda f: f.__name__)
@@ -109,14 +115,17 @@ def test_c45_equal_settings_match():
     assert gm(x).flatten().tolist() == [3.0, 7.0]
 
 
-@pytest.mark.parametrize(("one", "other"), [
-    (lambda: nn.AvgPool1d(2), lambda: nn.AvgPool1d(4)),
-    (lambda: nn.LeakyReLU(0.1), lambda: nn.LeakyReLU(0.5)),
-    (lambda: nn.Softmax(dim=0), lambda: nn.Softmax(dim=1)),
-    (lambda: nn.ReLU(inplace=False), lambda: nn.ReLU(inplace=True)),
-    (lambda: nn.Dropout(0.1), lambda: nn.Dropout(0.9)),
-    (lambda: nn.Flatten(0), lambda: nn.Flatten(1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda: nn.AvgPool1d(2), lambda: nn.AvgPool1d(4)),
+        (lambda: nn.LeakyReLU(0.1), lambda: nn.LeakyReLU(0.5)),
+        (lambda: nn.Softmax(dim=0), lambda: nn.Softmax(dim=1)),
+        (lambda: nn.ReLU(inplace=False), lambda: nn.ReLU(inplace=True)),
+        (lambda: nn.Dropout(0.1), lambda: nn.Dropout(0.9)),
+        (lambda: nn.Flatten(0), lambda: nn.Flatten(1)),
+    ],
+)
 def test_c45_settings_count_for_every_layer(one, other):
     gm = fx.symbolic_trace(_layer(one))
     assert fx.replace_pattern(gm, _layer(other), lambda x: torch.neg(x)) == []
@@ -164,7 +173,11 @@ def test_c48_replacements_inherit_metadata():
     for n in gm.graph.nodes:
         n.meta["shape"] = (4,)
     fx.replace_pattern(gm, lambda x: torch.relu(x), lambda x: torch.neg(x))
-    assert [(n.name, n.meta.get("shape")) for n in gm.graph.nodes] == [("x", (4,)), ("neg", (4,)), ("output", (4,))]
+    assert [(n.name, n.meta.get("shape")) for n in gm.graph.nodes] == [
+        ("x", (4,)),
+        ("neg", (4,)),
+        ("output", (4,)),
+    ]
 
 
 def test_c48_matched_and_replacing_metadata_are_independent():

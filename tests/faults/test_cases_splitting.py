@@ -41,7 +41,9 @@ def _write_between_reads(x):
     return a * 2 + b
 
 
-@pytest.mark.parametrize("f", [_write_method, _write_setitem, _write_input, _write_between_reads], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f", [_write_method, _write_setitem, _write_input, _write_between_reads], ids=lambda f: f.__name__
+)
 def test_c49_stages_keep_the_order_of_writes(f):
     gm = fx.symbolic_trace(f)
     position = {n.name: i for i, n in enumerate(gm.graph.nodes)}
@@ -144,7 +146,9 @@ def _settled(make):
     return m
 
 
-@pytest.mark.parametrize("make", [SharedConvolution, SharedNorm, ReadResult, ReadParameter, TwoNames], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "make", [SharedConvolution, SharedNorm, ReadResult, ReadParameter, TwoNames], ids=lambda c: c.__name__
+)
 def test_c53_what_is_shared_keeps_its_value(make):
     m = _settled(make)
     x = torch.ones(1, 1, 1, 1)
@@ -173,7 +177,10 @@ def _noise(g, x):
 
 
 def _bernoulli(g, x):
-    p, q = (g.call_function(aten.bernoulli.default, (g.call_function(aten.sigmoid.default, (x * 0,)),)) for _ in range(2))
+    p, q = (
+        g.call_function(aten.bernoulli.default, (g.call_function(aten.sigmoid.default, (x * 0,)),))
+        for _ in range(2)
+    )
     return (g.call_function(aten.sub.Tensor, (p, q)),)
 
 
@@ -206,9 +213,15 @@ def _cse(body):
     return CSEPass()(fx.GraphModule(nn.Module(), g)).graph_module
 
 
-@pytest.mark.parametrize(("body", "expected"), [
-    (_noise, [True]), (_written, [False, True]), (_written_through_a_view, [False, True]), (_reads_around_a_write, [True, False]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (_noise, [True]),
+        (_written, [False, True]),
+        (_written_through_a_view, [False, True]),
+        (_reads_around_a_write, [True, False]),
+    ],
+)
 def test_c54_draws_and_written_values_are_not_merged(body, expected):
     gm = _cse(body)
     assert [bool(t.any()) for t in gm(torch.full((64,), 50.0))] == expected

@@ -1,7 +1,7 @@
 """Signatures, default values, containers as arguments and as results."""
 
 import collections
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 import torch
 from torch.fx import PH
@@ -20,23 +20,36 @@ corpus.add("no_arguments_used", lambda x, y: x, T(2), T(2))
 corpus.add("many", lambda a, b, c, d, e: a + b * c - d / e, *[T(2)] * 5)
 corpus.add("default_number", lambda x, scale=2.0: x * scale, T(2), also=((T(2), 3.0),))
 corpus.add("default_int", lambda x, dim=1: x.sum(dim), T(2, 3), also=((T(2, 3), 0),))
-corpus.add("default_string", lambda x, mode="sum": torch.nn.functional.mse_loss(x, x + 1, reduction=mode), T(2),
-           also=((T(2), "mean"),))
+corpus.add(
+    "default_string",
+    lambda x, mode="sum": torch.nn.functional.mse_loss(x, x + 1, reduction=mode),
+    T(2),
+    also=((T(2), "mean"),),
+)
 corpus.add("default_bool", lambda x, keep=True: x.sum(1, keepdim=keep), T(2, 3), also=((T(2, 3), False),))
 corpus.add("default_none_unused", lambda x, mask=None: x + 1, T(2))
 corpus.add("default_tuple", lambda x, dims=(0, 1): x.permute(dims), T(2, 3), also=((T(2, 3), (1, 0)),))
 corpus.add("default_dtype", lambda x, dtype=torch.float64: x.to(dtype), T(2), also=((T(2), torch.int64),))
 corpus.add("default_infinity", lambda x, bound=float("inf"): x.clamp(max=bound), T(2))
-corpus.add("several_defaults", lambda x, a=1, b=2, c=3: x * a + b - c, T(2), also=((T(2), 5), (T(2), 5, 6, 7)))
+corpus.add(
+    "several_defaults", lambda x, a=1, b=2, c=3: x * a + b - c, T(2), also=((T(2), 5), (T(2), 5, 6, 7))
+)
 corpus.add("given_by_keyword", lambda x, scale=2.0: x * scale, T(2), kwargs={"scale": 4.0})
 corpus.add("all_by_keyword", lambda x, y: x - y, kwargs={"y": T(2), "x": T(2)})
 
 _TENSOR_DEFAULT = "Defaults of any type are kept"
 _OPTIONAL = "Optional inputs that are left out"
 _KEYWORD = "Keyword-only parameters keep their star"
-_LENGTH = "The number of `*args` comes from the call"
-corpus.add("default_tensor", lambda x, bias=torch.ones(2): x + bias, T(2), also=((T(2), T(2)),), differs=_TENSOR_DEFAULT)
-corpus.add("default_device", lambda x, device=torch.device("cpu"): x.to(device), T(2), differs=_TENSOR_DEFAULT)
+corpus.add(
+    "default_tensor",
+    lambda x, bias=torch.ones(2): x + bias,
+    T(2),
+    also=((T(2), T(2)),),
+    differs=_TENSOR_DEFAULT,
+)
+corpus.add(
+    "default_device", lambda x, device=torch.device("cpu"): x.to(device), T(2), differs=_TENSOR_DEFAULT
+)
 
 
 @corpus(T(2), differs=_OPTIONAL)
@@ -102,7 +115,7 @@ def annotated_with_default(x: torch.Tensor, scale: float = 2.0) -> torch.Tensor:
 
 
 @corpus(T(2), T(2))
-def annotated_optional(x: torch.Tensor, mask: Optional[torch.Tensor] = None):
+def annotated_optional(x: torch.Tensor, mask: torch.Tensor | None = None):
     return x * mask
 
 
@@ -201,26 +214,73 @@ corpus.add("range_inside", lambda x: [x + i for i in range(3)], T(2))
 # concrete_args
 corpus.add("concrete_number", lambda x, n: x * n, T(2), 3, concrete_args={"n": 3})
 corpus.add("concrete_bool", lambda x, flip: -x if flip else x, T(2), True, concrete_args={"flip": True})
-corpus.add("concrete_none", lambda x, mask: x if mask is None else x * mask, T(2), None, concrete_args={"mask": None})
-corpus.add("concrete_string", lambda x, mode: x.relu() if mode == "relu" else x, T(2), "relu",
-           concrete_args={"mode": "relu"})
+corpus.add(
+    "concrete_none", lambda x, mask: x if mask is None else x * mask, T(2), None, concrete_args={"mask": None}
+)
+corpus.add(
+    "concrete_string",
+    lambda x, mode: x.relu() if mode == "relu" else x,
+    T(2),
+    "relu",
+    concrete_args={"mode": "relu"},
+)
 corpus.add("concrete_default", lambda x, flip=False: -x if flip else x, T(2), concrete_args={"flip": False})
 corpus.add("concrete_list", lambda xs: xs[0] + xs[1], [T(2), T(2)], concrete_args={"xs": [PH, PH]})
-corpus.add("concrete_tuple", lambda x, xs: x + xs[0] * xs[1], T(2), (T(2), T(2)), concrete_args={"xs": (PH, PH)})
-corpus.add("concrete_dict", lambda d: d["a"] - d["b"], {"a": T(2), "b": T(2)}, concrete_args={"d": {"a": PH, "b": PH}})
-corpus.add("concrete_nested", lambda d: d["a"][0] + d["b"]["c"], {"a": [T(2)], "b": {"c": T(2)}},
-           concrete_args={"d": {"a": [PH], "b": {"c": PH}}})
+corpus.add(
+    "concrete_tuple", lambda x, xs: x + xs[0] * xs[1], T(2), (T(2), T(2)), concrete_args={"xs": (PH, PH)}
+)
+corpus.add(
+    "concrete_dict",
+    lambda d: d["a"] - d["b"],
+    {"a": T(2), "b": T(2)},
+    concrete_args={"d": {"a": PH, "b": PH}},
+)
+corpus.add(
+    "concrete_nested",
+    lambda d: d["a"][0] + d["b"]["c"],
+    {"a": [T(2)], "b": {"c": T(2)}},
+    concrete_args={"d": {"a": [PH], "b": {"c": PH}}},
+)
 corpus.add("concrete_list_of_one", lambda xs: xs[0].relu(), [T(2)], concrete_args={"xs": [PH]})
 corpus.add("concrete_list_mixed", lambda xs: xs[0] * xs[1], [T(2), 3], concrete_args={"xs": [PH, 3]})
 corpus.add("concrete_dict_out", lambda d: {"s": d["a"] + 1}, {"a": T(2)}, concrete_args={"d": {"a": PH}})
-corpus.add("concrete_iterated", lambda xs: sum(x * 2 for x in xs), [T(2), T(2)], concrete_args={"xs": [PH, PH]})
-corpus.add("concrete_two_structures", lambda xs, d: xs[0] + d["k"], [T(2)], {"k": T(2)},
-           concrete_args={"xs": [PH], "d": {"k": PH}})
+corpus.add(
+    "concrete_iterated", lambda xs: sum(x * 2 for x in xs), [T(2), T(2)], concrete_args={"xs": [PH, PH]}
+)
+corpus.add(
+    "concrete_two_structures",
+    lambda xs, d: xs[0] + d["k"],
+    [T(2)],
+    {"k": T(2)},
+    concrete_args={"xs": [PH], "d": {"k": PH}},
+)
 
 # Names of parameters that mean something to Python or to generated code
 _NAMES = "No parameter hides a name of the generated code"
-for _parameter in ("input", "max", "list", "type", "id", "len", "range", "print", "sum", "dict", "slice", "getattr",
-                   "None_", "output", "placeholder", "add", "relu", "x_1", "_x", "tensor", "fx", "operator"):  # fmt: skip
+for _parameter in (
+    "input",
+    "max",
+    "list",
+    "type",
+    "id",
+    "len",
+    "range",
+    "print",
+    "sum",
+    "dict",
+    "slice",
+    "getattr",
+    "None_",
+    "output",
+    "placeholder",
+    "add",
+    "relu",
+    "x_1",
+    "_x",
+    "tensor",
+    "fx",
+    "operator",
+):
     _scope: dict = {"torch": torch}
     exec(f"def f({_parameter}):\n    return torch.relu({_parameter}) + 1", _scope)
     corpus.add(f"parameter_named_{_parameter}", _scope["f"], T(2))

@@ -77,7 +77,9 @@ corpus.add("is_tensor", lambda x: x * 2 if torch.is_tensor(x) else x, T(3), diff
 corpus.add("is_instance_of_several", lambda x: x + 1 if isinstance(x, (int, float)) else x * 3, T(3))
 corpus.add("is_instance_of_list", lambda x: x[0] if isinstance(x, (list, tuple)) else x + 1, T(3))
 corpus.add("is_none", lambda x: x if x is None else x + 1, T(3))
-corpus.add("hasattr_missing", lambda x: x + 1 if hasattr(x, "no_such_attribute") else x - 1, T(3), differs=_TYPES)
+corpus.add(
+    "hasattr_missing", lambda x: x + 1 if hasattr(x, "no_such_attribute") else x - 1, T(3), differs=_TYPES
+)
 corpus.add("getattr_default", lambda x: x * getattr(x, "no_such_attribute", 2), T(3), differs=_TYPES)
 corpus.add("getattr_present", lambda x: getattr(x, "T") + 1, T(3, 3))
 corpus.add("callable_false", lambda x: x + 1 if callable(x) else x - 1, T(3), differs=_TYPES)

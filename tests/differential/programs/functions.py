@@ -67,7 +67,7 @@ _TORCH = {
     "numel": lambda x: torch.numel(x),
     "bucketize": lambda x: torch.bucketize(x, x[0].sort()[0]),
     "out_argument": lambda x: torch.add(x, 1, out=x.clone()),
-}  # fmt: skip
+}
 _DIFFERS = {"linalg_inv": "Tensor factories are nodes"}
 for _name, _fn in _TORCH.items():
     corpus.add(_name, _fn, T(2, 3), also=((T(2, 4),),), differs=_DIFFERS.get(_name))
@@ -125,7 +125,9 @@ corpus.add("F_bce", lambda x, y: F.binary_cross_entropy_with_logits(x, y), T(4),
 corpus.add("F_kl_div", lambda x, y: F.kl_div(x, y, reduction="batchmean"), T(4, 2), P(4, 2))
 corpus.add("F_one_hot", lambda i: F.one_hot(i, 5), I(4))
 corpus.add("F_bilinear", lambda x, y, w: F.bilinear(x, y, w), T(4, 2), T(4, 3), T(5, 2, 3))
-corpus.add("F_grid_sample", lambda x, g: F.grid_sample(x, g, align_corners=False), T(1, 1, 4, 4), T(1, 2, 2, 2))
+corpus.add(
+    "F_grid_sample", lambda x, g: F.grid_sample(x, g, align_corners=False), T(1, 1, 4, 4), T(1, 2, 2, 2)
+)
 corpus.add("F_max_pool2d_indices", lambda x: F.max_pool2d(x, 2, return_indices=True), T(1, 1, 4, 4))
 corpus.add("F_pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), T(1, 4, 2, 2))
 corpus.add("bmm", lambda x, y: torch.bmm(x, y), T(2, 3, 4), T(2, 4, 3))

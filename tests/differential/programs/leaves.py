@@ -63,12 +63,21 @@ corpus.add("math_function", lambda x: x * math.sqrt(x.size(0)), T(4), also=((T(9
 corpus.add("math_floor", lambda x: x[: math.floor(x.size(0) / 2)], T(4), also=((T(9),),))
 corpus.add("math_pow_log", lambda x: x * math.pow(x.size(0), 2) + math.log(x.size(0)), T(4), also=((T(9),),))
 corpus.add("math_on_constants", lambda x: x * math.sqrt(2), T(4))
-corpus.add("autowrap_functions", lambda x: sign_of_sum(x), T(3), tracer={"autowrap_functions": (sign_of_sum,)})
-corpus.add("autowrap_function_by_value", lambda x: not_wrapped(x) * 2, T(3), tracer={"autowrap_functions": (not_wrapped,)})
+corpus.add(
+    "autowrap_functions", lambda x: sign_of_sum(x), T(3), tracer={"autowrap_functions": (sign_of_sum,)}
+)
+corpus.add(
+    "autowrap_function_by_value",
+    lambda x: not_wrapped(x) * 2,
+    T(3),
+    tracer={"autowrap_functions": (not_wrapped,)},
+)
 
 _helpers = types.ModuleType("differential_helpers")
 exec("def branchy(x):\n    return x + 1 if x.sum() > 0 else x - 1\n", _helpers.__dict__)
-corpus.add("autowrap_module", lambda x: _helpers.branchy(x), T(3), tracer={"autowrap_modules": (math, _helpers)})
+corpus.add(
+    "autowrap_module", lambda x: _helpers.branchy(x), T(3), tracer={"autowrap_modules": (math, _helpers)}
+)
 
 
 class UsesWrapped(torch.nn.Module):
@@ -93,7 +102,13 @@ class Straight(torch.autograd.Function):
         return gradient * 3
 
 
-corpus.add("autograd_function", lambda x: Straight.apply(x) * 2, T(3), differs="Autograd functions are one node")
-corpus.add("autograd_function_twice", lambda x: Straight.apply(Straight.apply(x) + x), T(3),
-           differs="Autograd functions are one node")
+corpus.add(
+    "autograd_function", lambda x: Straight.apply(x) * 2, T(3), differs="Autograd functions are one node"
+)
+corpus.add(
+    "autograd_function_twice",
+    lambda x: Straight.apply(Straight.apply(x) + x),
+    T(3),
+    differs="Autograd functions are one node",
+)
 assert sys.modules[__name__]

@@ -88,7 +88,7 @@ _ONE = {
     "index_select": lambda x: x.index_select(0, torch.tensor([1, 0])),
     "new_name": lambda x: x.sum().add(x.sum()).add(x.sum()),
     "requires_grad_": lambda x: x.detach().requires_grad_(False),
-}  # fmt: skip
+}
 _DIFFERS = {"index_select": "Tensor factories are nodes"}
 for _name, _fn in _ONE.items():
     _width = 3 if _name in ("view_tuple", "view_list", "reshape") else 5

@@ -551,8 +551,19 @@ class LoopOverConfiguration(nn.Module):
         return outputs
 
 
-corpus.add("root_Sequential", type("Root", (nn.Sequential,), {"__init__": lambda self: nn.Sequential.__init__(
-    self, nn.Linear(3, 3), nn.ReLU(), nn.Sequential(nn.Linear(3, 1)))}), T(2, 3))  # fmt: skip
+corpus.add(
+    "root_Sequential",
+    type(
+        "Root",
+        (nn.Sequential,),
+        {
+            "__init__": lambda self: nn.Sequential.__init__(
+                self, nn.Linear(3, 3), nn.ReLU(), nn.Sequential(nn.Linear(3, 1))
+            )
+        },
+    ),
+    T(2, 3),
+)
 
 
 @corpus(T(2, 4), differs="Every registered name of a module is kept")

@@ -1,0 +1,75 @@
+"""Every torchvision classification model: the graph agrees with torch.fx, the values with eager."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import pytest
+import torch
+import torch.fx
+from torch import nn
+
+import symtrace
+
+models = pytest.importorskip("torchvision.models")
+
+pytestmark = pytest.mark.zoo
+
+NAMES = models.list_models(module=models)
+SIZES = {"inception_v3": 96, "googlenet": 64, "maxvit_t": 224, "alexnet": 64}
+"""Side of the input; 64 where nothing else is said, 224 for the models that fix it."""
+
+
+def build(name: str) -> tuple[nn.Module, torch.Tensor]:
+    """Return the model with random weights and running statistics, and an input."""
+    torch.manual_seed(0)
+    options: dict[str, Any] = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
+    model = models.get_model(name, weights=None, **options).eval()
+    side = SIZES.get(name, 224 if name.startswith("vit_") else 64)
+    return model, torch.randn(1, 3, side, side)
+
+
+def comparable(gm: Any) -> list[tuple[str, str, Any]]:
+    """Return op, name and target of each node, in-place operators as the plain ones of torch.fx."""
+    plain = {operator.iadd: operator.add, operator.imul: operator.mul, operator.isub: operator.sub}
+    rows = []
+    for n in gm.graph.nodes:
+        target = n.target
+        name = n.name
+        if n.op == "call_function" and target in (*plain, *plain.values()):
+            target, name = plain.get(target, target), ""
+        rows.append((n.op, name, target))
+    return rows
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_model(name: str) -> None:
+    model, x = build(name)
+    ours = symtrace.symbolic_trace(model)
+    with torch.no_grad():
+        torch.testing.assert_close(ours(x), model(x), rtol=0, atol=0)
+    assert comparable(ours) == comparable(torch.fx.symbolic_trace(model))
+    assert list(ours.state_dict()) == list(model.state_dict())
+
+
+@pytest.mark.parametrize("name", ["resnet18", "mobilenet_v3_small", "swin_t", "efficientnet_b0", "vit_b_16"])
+def test_interpreter_gives_the_same(name: str) -> None:
+    model, x = build(name)
+    ours = symtrace.symbolic_trace(model)
+    with torch.no_grad():
+        torch.testing.assert_close(symtrace.Interpreter(ours).run(x), model(x), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("name", ["resnet18", "efficientnet_b0", "swin_t", "convnext_tiny", "densenet121"])
+def test_training_mode_follows(name: str) -> None:
+    """Dropout and stochastic depth draw as in the original after a change of mode."""
+    model, x = build(name)
+    ours = symtrace.symbolic_trace(model)
+    x = torch.cat([x, x + 1])
+    for mode in (True, False):
+        model.train(mode), ours.train(mode)
+        torch.manual_seed(3)
+        expected = model(x)
+        torch.manual_seed(3)
+        torch.testing.assert_close(ours(x), expected, rtol=0, atol=0)
