@@ -1,6 +1,6 @@
 """Codes, occurrences and their rendering; the families of codes register themselves here."""
 
-from . import capture_codes, graph_codes, rewrite_codes, runtime_codes, usage_codes
+from . import capture_codes, graph_codes, lint_codes, rewrite_codes, runtime_codes, usage_codes
 from .model import Diagnostic, Label, Location
 from .registry import Definition, define, definition, definitions
 from .rich_text import render_rich
@@ -16,6 +16,7 @@ __all__ = [
     "definition",
     "definitions",
     "graph_codes",
+    "lint_codes",
     "render_rich",
     "render_text",
     "rewrite_codes",

@@ -4,27 +4,257 @@ from __future__ import annotations
 
 from .registry import define
 
-define("ST201", "ambiguous overload",
-       "Tried to normalize arguments to {target} but the schema match was ambiguous! Please provide argument types"
-       " to the normalize_arguments() call. Available schemas:\n{schemas}",
-       help=("give arg_types and kwarg_types",))
-define("ST202", "empty pattern", "the pattern computes nothing: {reason}",
-       help=("let the pattern call at least one function, method or module and return its result",))
-define("ST203", "dead code in a pattern", "`{node}` in the pattern is used by nothing and has no effect",
-       help=("remove it, or return it",))
-define("ST204", "replacement takes other inputs", "the pattern has {pattern} input(s), the replacement {replacement}",
-       help=("give both the same parameters, also those that one of them does not use",))
-define("ST205", "replacement returns another number of values",
-       "the pattern returns {pattern} value(s), the replacement {replacement}",
-       help=("return one value of the replacement for each value of the pattern",))
-define("ST206", "input unknown", "the replacement uses its input `{name}`, but the pattern uses nothing in its place",
-       help=("use the input in the pattern too, or not in the replacement",))
-define("ST207", "not a pattern", "{what} must be a Graph, a GraphModule, an nn.Module or a callable, not {actual}")
-define("ST208", "target missing in both modules",
-       "the replacement uses `{target}`, which neither it nor the module that is rewritten has",
-       help=("give the replacement as an nn.Module that has it",))
-define("ST209", "no replacement", "replace_pattern_with_filters needs a replacement or a replacement_callback",
-       help=("pass one of them",))
-define("ST210", "pattern returns an input", "the pattern returns its input `{name}`, which the replacement replaces by"
-       " something else",
-       help=("leave the input out of what the pattern and the replacement return",))
+define(
+    "ST201",
+    "ambiguous overload",
+    "Tried to normalize arguments to {target} but the schema match was ambiguous! Please provide argument types"
+    " to the normalize_arguments() call. Available schemas:\n{schemas}",
+    help=("give arg_types and kwarg_types",),
+    explain="""\
+The arguments of an operator can be brought into one form (all by keyword, defaults filled in) only when
+it is known which of its overloads is meant. Here the arguments at hand fit more than one.
+""",
+)
+define(
+    "ST202",
+    "empty pattern",
+    "the pattern computes nothing: {reason}",
+    help=("let the pattern call at least one function, method or module and return its result",),
+    explain="""\
+Every place where a pattern occurs is replaced. A pattern that only passes its inputs on occurs
+everywhere.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a: a, lambda a: torch.neg(a))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a: torch.relu(a), lambda a: torch.neg(a))
+""",
+)
+define(
+    "ST203",
+    "dead code in a pattern",
+    "`{node}` in the pattern is used by nothing and has no effect",
+    help=("remove it, or return it",),
+    explain="""\
+All nodes of a pattern must be found in the graph and are replaced together. A node that nothing in the
+pattern uses says nothing about where the pattern ends, so it is most likely a slip.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+
+
+def pattern(a, b):
+    torch.neg(a)
+    return a + b
+
+
+fx.replace_pattern(gm, pattern, lambda a, b: a * b)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+
+
+def pattern(a, b):
+    return a + b
+
+
+fx.replace_pattern(gm, pattern, lambda a, b: a * b)
+""",
+)
+define(
+    "ST204",
+    "replacement takes other inputs",
+    "the pattern has {pattern} input(s), the replacement {replacement}",
+    help=("give both the same parameters, also those that one of them does not use",),
+    explain="""\
+The inputs of the replacement stand for the values found at the inputs of the pattern, one by one in
+order.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: a + b, lambda a: a * 2)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: a + b, lambda a, b: a * 2)
+""",
+)
+define(
+    "ST205",
+    "replacement returns another number of values",
+    "the pattern returns {pattern} value(s), the replacement {replacement}",
+    help=("return one value of the replacement for each value of the pattern",),
+    explain="""\
+The values that the replacement returns take the place of those that the pattern returns, one by one in
+order.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: a + b, lambda a, b: (a * b, a))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: a + b, lambda a, b: a * b)
+""",
+)
+define(
+    "ST206",
+    "input unknown",
+    "the replacement uses its input `{name}`, but the pattern uses nothing in its place",
+    help=("use the input in the pattern too, or not in the replacement",),
+    explain="""\
+An input of the pattern that none of its nodes uses has no counterpart in the graph, so there is nothing
+that the replacement could use in its place.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: torch.relu(a), lambda a, b: a + b)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: torch.relu(a + b), lambda a, b: a + b)
+""",
+)
+define(
+    "ST207",
+    "not a pattern",
+    "{what} must be a Graph, a GraphModule, an nn.Module or a callable, not {actual}",
+    explain="""\
+A pattern and its replacement are programs: a function or a module, which is traced, or a graph.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, "relu", lambda a: torch.neg(a))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a: torch.relu(a), lambda a: torch.neg(a))
+""",
+)
+define(
+    "ST208",
+    "target missing in both modules",
+    "the replacement uses `{target}`, which neither it nor the module that is rewritten has",
+    help=("give the replacement as an nn.Module that has it",),
+    explain="""\
+The nodes of a replacement become nodes of the module that is rewritten. Parameters and submodules that
+they name are copied from the replacement if it is a module that has them, and looked up in the
+rewritten module otherwise.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+replacement = fx.Graph()
+a = replacement.placeholder("a")
+replacement.output(replacement.call_module("head", (a,)))
+fx.replace_pattern(gm, lambda a: torch.relu(a), replacement)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+class Head(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.ReLU6()
+
+    def forward(self, a):
+        return self.head(a)
+
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a: torch.relu(a), Head())
+print(gm(torch.ones(1), torch.ones(1)))
+""",
+)
+define(
+    "ST209",
+    "no replacement",
+    "replace_pattern_with_filters needs a replacement or a replacement_callback",
+    help=("pass one of them",),
+    explain="""\
+What a match is replaced by is either one program for all matches or made for each match by a function.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.subgraph_rewriter import replace_pattern_with_filters
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x))
+replace_pattern_with_filters(gm, lambda a: torch.relu(a))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.subgraph_rewriter import replace_pattern_with_filters
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x))
+replace_pattern_with_filters(gm, lambda a: torch.relu(a), lambda a: torch.neg(a))
+""",
+)
+define(
+    "ST210",
+    "pattern returns an input",
+    "the pattern returns its input `{name}`, which the replacement replaces by something else",
+    help=("leave the input out of what the pattern and the replacement return",),
+    explain="""\
+Where a pattern returns one of its inputs, that input is a value from outside the match. Replacing it by
+another value would have to change every other use of it too.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: (a + b, a), lambda a, b: (a * b, b))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
+fx.replace_pattern(gm, lambda a, b: a + b, lambda a, b: a * b)
+""",
+)
