@@ -7,8 +7,8 @@ from .registry import define
 define(
     "ST201",
     "ambiguous overload",
-    "Tried to normalize arguments to {target} but the schema match was ambiguous! Please provide argument types"
-    " to the normalize_arguments() call. Available schemas:\n{schemas}",
+    "Tried to normalize arguments to {target} but the schema match was ambiguous! "
+    "Please provide argument types to the normalize_arguments() call. Available schemas:\n{schemas}",
     help=("give arg_types and kwarg_types",),
     explain="""\
 The arguments of an operator can be brought into one form (all by keyword, defaults filled in) only when

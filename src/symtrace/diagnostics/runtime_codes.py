@@ -16,3 +16,22 @@ not be right for it; nothing has been run or changed. Capture again for such arg
 the graph (`torch.where`, `torch.cond`).
 """,
 )
+define(
+    "ST123",
+    "arguments don't fit the parameters",
+    "{reason}; the parameters are: {parameters}",
+    help=("pass the arguments as the module's signature says",),
+    explain="""\
+The Interpreter binds arguments as the module itself does: by position, by keyword, with defaults, and refuses those that are
+missing or surplus.
+""",
+)
+define(
+    "ST124",
+    "value not computed",
+    "node `{node}` needs the value of `{value}`, which has not been computed in this run",
+    help=("run the nodes in order, or give the value in initial_env",),
+    explain="""\
+A step of the Interpreter was asked for a node whose inputs are not in `env`.
+""",
+)
