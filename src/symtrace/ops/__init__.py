@@ -1,7 +1,7 @@
 """Operator knowledge: signatures, argument normalisation, effects, randomness."""
 
 from .effect import Effect, is_removable
-from .effects import effects
+from .node_effects import effects
 from .normalize import NormalizedArguments, normalize_function, normalize_module
 from .registry import has_side_effect, pure, random
 from .schemas import Parameter, Signature, schemas_of, signatures_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ALIAS", "OPAQUE", "PURE", "RANDOM", "Effect", "is_removable"]
+__all__ = ["ALIAS", "BARRIER", "OPAQUE", "PURE", "RANDOM", "Effect", "is_removable"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class Effect:
         impure: The call has another effect, or nothing is known of it.
         writes_state: The called module writes to its own parameters or buffers.
         returns_alias: The result may share storage with an argument or with a tensor of the module.
+        barrier: The call changes a mode under which later calls run, such as gradients or autocast; nothing
+            may be moved across it.
     """
 
     mutates: tuple[int | str, ...] = ()
@@ -26,11 +28,12 @@ class Effect:
     impure: bool = False
     writes_state: bool = False
     returns_alias: bool = False
+    barrier: bool = False
 
     @property
     def is_pure(self) -> bool:
         """Whether equal arguments give equal results and nothing else happens."""
-        return not (self.mutates or self.random or self.impure or self.writes_state)
+        return not (self.mutates or self.random or self.impure or self.writes_state or self.barrier)
 
     def written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the arguments of one call that it writes to.
@@ -58,6 +61,7 @@ PURE = Effect()
 ALIAS = Effect(returns_alias=True)
 RANDOM = Effect(random=True)
 OPAQUE = Effect(impure=True, returns_alias=True)
+BARRIER = Effect(impure=True, returns_alias=True, barrier=True)
 
 
 def is_removable(effect: Effect, *, keep_random: bool = True) -> bool:
@@ -70,4 +74,6 @@ def is_removable(effect: Effect, *, keep_random: bool = True) -> bool:
     >>> is_removable(Effect(mutates=(0,)))
     False
     """
-    return not (effect.mutates or effect.impure or effect.writes_state or (effect.random and keep_random))
+    if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
+        return False
+    return not (effect.random and keep_random)

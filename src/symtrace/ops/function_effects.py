@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from . import registry
-from .effect import ALIAS, OPAQUE, PURE, RANDOM, Effect
+from .effect import ALIAS, BARRIER, OPAQUE, PURE, RANDOM, Effect
 from .schemas import Signature, operator_name, python_signature, signatures_of
 from .tables import (
     ALIASING_NAMES,
@@ -80,16 +80,24 @@ def _learn(target: Any) -> _Rule:
         return _Rule(OPAQUE, plain=-1, when=own)
     rule = _known(target)
     if rule is None:
-        return _Rule(OPAQUE)  # not kept: a user's function must not live on in a cache
+        return _Rule(_unknown(target))  # not kept: a user's function must not live on in a cache
     _RULES[target] = rule
     return rule
+
+
+def _unknown(target: Any) -> Effect:
+    """Return the effect of a target without rule; those of torch mostly switch a mode."""
+    owner = getattr(target, "__module__", None)
+    name = getattr(target, "__name__", "")
+    switches = isinstance(owner, str) and (owner == "torch" or owner.startswith("torch."))
+    return BARRIER if switches and "assert" not in name and not name.startswith("_check") else OPAQUE
 
 
 def _known(target: Any) -> _Rule | None:
     if target in INPLACE_OPERATORS or target is setattr or target is delattr or target is next:
         return _Rule(Effect(mutates=(0,), returns_alias=True))
     if target in _torch_side_effects():
-        return _Rule(OPAQUE)
+        return _Rule(_unknown(target))
     if target in PURE_BUILTINS:
         return _Rule(PURE if target in FRESH_BUILTINS else ALIAS)
     if isinstance(target, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
@@ -233,7 +241,7 @@ def _schema_rule(name: str, signatures: tuple[Signature, ...], random: bool, ali
 
 def _builtin_rule(target: Any, name: str) -> _Rule | None:
     if name in IMPURE_NAMES:
-        return _Rule(OPAQUE)
+        return _Rule(BARRIER if "seed" in name else OPAQUE)
     signatures = signatures_of(target)
     if not signatures:
         known = name in PURE_TORCH_NAMES and getattr(torch, name, None) is target
@@ -392,6 +400,8 @@ def method_effect(name: str) -> Effect:
 def _learn_method(name: str) -> Effect:
     if name in CONTAINER_WRITERS or _writes_by_name(name):
         return Effect(mutates=(0,), random=_is_random_operator(name), returns_alias=True)
+    if name in ("__enter__", "__exit__"):
+        return BARRIER
     if name in IMPURE_NAMES:
         return OPAQUE
     if name in PURE_CONTAINER_METHODS:

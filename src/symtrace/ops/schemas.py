@@ -28,6 +28,7 @@ class Parameter:
         default: Value when it is left out.
         type: Torch's type (`torch._C.JitType`) or a Python annotation, or None when unknown.
         writes: The operator writes to the value.
+        length: Number of items of a list that one number can stand for, or None.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Parameter:
     default: Any = None
     type: Any = None
     writes: bool = False
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ def _from_schema(schema: Any) -> Signature:
                 default=argument.default_value,
                 type=argument.real_type,
                 writes=info is not None and info.is_write,
+                length=argument.N,
             )
         )
     return Signature(tuple(parameters), str(schema))

@@ -1,0 +1,104 @@
+"""Which nodes may share storage, and which may change places."""
+
+import operator
+
+import pytest
+import torch
+
+from symtrace.analysis import EffectAnalysis
+from symtrace.ir import Graph
+
+
+def opaque(x):
+    return x
+
+
+@pytest.fixture
+def graph():
+    return Graph()
+
+
+def test_pure_nodes_never_conflict(graph):
+    x = graph.placeholder("x")
+    a, b = graph.call_function(torch.sin, (x,)), graph.call_function(torch.cos, (x,))
+    assert not EffectAnalysis(graph).conflict(a, b)
+
+
+def test_write_conflicts_with_readers_of_what_it_may_alias(graph):
+    x = graph.placeholder("x")
+    y = graph.call_method("clone", (x,))
+    view = graph.call_method("view", (y, -1))
+    reader, other = graph.call_function(torch.sin, (y,)), graph.call_function(torch.sin, (x,))
+    write = graph.call_method("add_", (view, 1))
+    analysis = EffectAnalysis(graph)
+    assert analysis.conflict(reader, write)
+    assert analysis.conflict(write, reader)
+    assert not analysis.conflict(other, write)
+    assert analysis.is_written(y)
+    assert not analysis.is_written(reader)
+
+
+def test_two_inputs_may_be_the_same_tensor(graph):
+    x, y = graph.placeholder("x"), graph.placeholder("y")
+    read = graph.call_function(torch.sin, (x,))
+    write = graph.call_method("add_", (y, 1))
+    assert EffectAnalysis(graph).conflict(read, write)
+
+
+def test_random_draws_keep_their_order(graph):
+    a, b = graph.call_function(torch.rand, (2,)), graph.call_function(torch.rand, (2,))
+    pure = graph.call_function(torch.ones, (2,))
+    analysis = EffectAnalysis(graph)
+    assert analysis.conflict(a, b)
+    assert not analysis.conflict(a, pure)
+
+
+def test_unknown_function_may_touch_inputs_but_not_fresh_values_it_never_saw(graph):
+    x = graph.placeholder("x")
+    fresh = graph.call_function(torch.neg, (x,))
+    reads_input, reads_fresh = graph.call_function(torch.sin, (x,)), graph.call_function(torch.sin, (fresh,))
+    unknown = graph.call_function(opaque, (x,))
+    analysis = EffectAnalysis(graph)
+    assert analysis.conflict(reads_input, unknown)
+    assert not analysis.conflict(reads_fresh, unknown)
+
+
+def test_what_an_unknown_function_has_seen_it_may_keep(graph):
+    x = graph.placeholder("x")
+    fresh = graph.call_function(torch.neg, (x,))
+    graph.call_function(opaque, (fresh,))
+    read = graph.call_function(torch.sin, (fresh,))
+    later = graph.call_function(opaque, (x,))
+    assert EffectAnalysis(graph).conflict(read, later)
+
+
+def test_mode_switch_is_a_barrier(graph):
+    x = graph.placeholder("x")
+    read = graph.call_function(torch.sin, (x,))
+    switch = graph.call_function(torch._C._set_grad_enabled, (False,))
+    assert EffectAnalysis(graph).conflict(read, switch)
+
+
+def test_stored_values_alias_their_container(graph):
+    x = graph.placeholder("x")
+    box = graph.call_function(dict, ())
+    value = graph.call_function(torch.neg, (x,))
+    graph.call_function(operator.setitem, (box, "k", value))
+    got = graph.call_function(operator.getitem, (box, "k"))
+    write = graph.call_method("add_", (got, 1))
+    read = graph.call_function(torch.sin, (value,))
+    assert EffectAnalysis(graph).conflict(read, write)
+
+
+def test_moving_looks_at_what_is_passed(graph):
+    x = graph.placeholder("x")
+    read = graph.call_function(torch.sin, (x,))
+    between = graph.call_function(torch.cos, (x,))
+    write = graph.call_method("add_", (x, 1))
+    end = graph.output(read)
+    analysis = EffectAnalysis(graph)
+    assert analysis.may_move(read, between, ())
+    assert analysis.may_move(read, write, ())
+    assert not analysis.may_move(read, end, ())
+    assert analysis.may_move(read, end, {write})
+    assert not analysis.may_move(write, read, ())
