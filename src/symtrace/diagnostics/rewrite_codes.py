@@ -258,3 +258,7 @@ gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
 fx.replace_pattern(gm, lambda a, b: a + b, lambda a, b: a * b)
 """,
 )
+define("ST220", "cycle between partitions", "cycle exists between partitions! {cycle} need each other's values, or"
+       " effects in an order that no sequence of them keeps",
+       help=("put nodes that depend on each other in a ring into one partition",))
+define("ST221", "wrong partition", "{what}")

@@ -4,6 +4,7 @@ from .._base.frozen import immutable_dict, immutable_list
 from .args import map_aggregate, map_arg
 from .events import Event
 from .graph import Graph, InsertPoint, NodeList
+from .liveness import last_uses
 from .node import OPS, Node
 from .origin import Frame, Origin
 
@@ -18,6 +19,7 @@ __all__ = [
     "Origin",
     "immutable_dict",
     "immutable_list",
+    "last_uses",
     "map_aggregate",
     "map_arg",
 ]

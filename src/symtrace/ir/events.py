@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Event", "EventKind"]
 
-EventKind = Literal["created", "erased", "args_changed", "moved", "renamed", "target_changed"]
+EventKind = Literal["created", "erased", "args_changed", "moved", "renamed", "target_changed", "annotated", "settings_changed"]
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Event:
 
     Attributes:
         kind: What was done.
-        node: The node it was done to.
+        node: The node it was done to; None for settings of the whole graph.
         old: What it had before: `(args, kwargs)`, the name, or `(op, target)`; None otherwise.
     """
 
     kind: EventKind
-    node: Node
+    node: Node | None
     old: Any = None

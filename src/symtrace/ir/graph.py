@@ -192,11 +192,16 @@ class Graph:
 
         return unsubscribe
 
-    def _emit(self, kind: EventKind, node: Node, old: Any = None) -> None:
+    def _emit(self, kind: EventKind, node: Node | None, old: Any = None) -> None:
         if self._subscribers:
             event = Event(kind, node, old)
             for subscriber in self._subscribers:
                 subscriber(event)
+
+    def _touch(self, kind: EventKind, node: Node | None = None) -> None:
+        """Note an edit that has no other effect on the graph itself."""
+        self.version += 1
+        self._emit(kind, node)
 
     # ------------------------------------------------------------------ creating
 

@@ -113,7 +113,7 @@ class Node:
     @type.setter
     def type(self, value: Any) -> None:
         self._type = value
-        self.graph.version += 1
+        self.graph._touch("annotated", self)
 
     @property
     def args(self) -> tuple[Any, ...]:

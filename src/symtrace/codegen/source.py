@@ -1,0 +1,163 @@
+"""Source text of a whole graph."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass, field
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..ir import Graph, Node, last_uses
+from .codegen import root_name
+from .globals import Globals
+from .literals import annotation_text, value_text
+from .statements import statement
+
+if TYPE_CHECKING:
+    from .codegen import CodeGen
+
+__all__ = ["PythonCode", "generate"]
+
+
+@dataclass(frozen=True)
+class PythonCode:
+    """Generated source.
+
+    Attributes:
+        src: Text that defines `forward`.
+        globals: Objects that the text names.
+        line_map: Names of nodes by line of `src`, from 1.
+    """
+
+    src: str
+    globals: dict[str, Any]
+    line_map: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def _lineno_map(self) -> dict[int, str]:
+        return self.line_map
+
+
+def generate(graph: Graph, codegen: CodeGen, root_module: str = "self", *, verbose: bool = False) -> PythonCode:
+    """Return the source of `graph`.
+
+    Args:
+        graph: The graph.
+        codegen: How arguments and results are passed.
+        root_module: Name of the module in the text.
+        verbose: Put the user's source line in front of the statements that it gave rise to.
+
+    Cost: linear.
+    """
+    raw_names = [_raw_name(node) for node in graph.nodes if node._op == "placeholder"]
+    names = Globals([*raw_names, *graph._names, root_module], torch)
+    for name, value in codegen.additional_globals():
+        names.add(name, value)
+    parameters, aliases = _parameters(graph, names)
+    root = root_name(parameters) if root_module == "self" else root_module
+    codegen._names = names
+    try:
+        returns = ""
+        lines: list[str] = []
+        owners: list[str] = []
+        for alias in aliases:
+            lines.append(f"{alias}\n")
+            owners.append("")
+        for text, node in _body(graph, codegen, root, names, verbose):
+            lines.append(f"{text}\n")
+            owners.append(node)
+        output = graph._root._prev
+        if output._op == "output" and output._type is not None:
+            returns = f" -> {annotation_text(output._type, names)}"
+        if not lines:
+            lines, owners = ["pass\n"], [""]
+        if codegen._body_transformer is not None:
+            lines = codegen._body_transformer(lines)
+            owners = owners if len(owners) == len(lines) else [""] * len(lines)
+        head = codegen.gen_fn_def(parameters, returns)
+        if not head.startswith("\n"):
+            head = "\n" + head
+    finally:
+        codegen._names = None
+    body = "".join(lines)
+    indented = "".join(f"    {line}\n" if line else "\n" for line in body.split("\n")[:-1])
+    source = f"\n\n{head}\n{indented}    "
+    start = head.count("\n") + 4
+    line_map = {}
+    line = start
+    for text, owner in zip(lines, owners, strict=True):
+        if owner:
+            line_map[line + text.count("\n") - 1] = owner
+        line += text.count("\n")
+    return PythonCode(source, names.finish(), line_map)
+
+
+def _raw_name(node: Node) -> str:
+    name: str = node._target.lstrip("*")
+    return name if name.isidentifier() and not iskeyword(name) else str(node._name)
+
+
+def _parameters(graph: Graph, names: Globals) -> tuple[list[str], list[str]]:
+    """Return the parameters of the generated function, and statements that give them the names of their nodes."""
+    parameters: list[str] = []
+    aliases: list[str] = []
+    keywords_only = False
+    for node in graph.nodes:
+        if node._op != "placeholder":
+            break
+        raw = _raw_name(node)
+        stars = node._target[: len(node._target) - len(node._target.lstrip("*"))]
+        text = f"{stars}{raw}"
+        if stars == "*":
+            keywords_only = True
+        elif node.kind == "keyword_only" and not keywords_only and not stars:
+            parameters.append("*")
+            keywords_only = True
+        if node._type is not None:
+            text += f" : {annotation_text(node._type, names)}"
+        if node._args:
+            text += f" = {value_text(node._args[0], names)}"
+        parameters.append(text)
+        if raw != node._name:
+            aliases.append(f"{node._name} = {raw}")
+        if node.kind == "positional_only":
+            if "/" in parameters:
+                parameters.remove("/")
+            parameters.append("/")
+    return parameters, aliases
+
+
+def _body(graph: Graph, codegen: CodeGen, root: str, names: Globals, verbose: bool) -> Any:
+    """Yield pairs of a statement and the name of its node, with values freed after their last use."""
+    dying = last_uses(graph)
+    place: Any = None
+    for node in graph.nodes:
+        op = node._op
+        if op == "placeholder":
+            continue
+        if verbose and op != "output":
+            frame = node.origin.frames[-1] if node.origin is not None and node.origin.frames else None
+            here = frame and (frame.file, frame.line)
+            if here != place:
+                place = here
+                yield _source_comment(frame), ""
+        if op == "output":
+            yield codegen.generate_output(node._args[0] if node._args else None), node._name
+            return
+        text, assigns = statement(node, root, names)
+        gone = dying.get(node, [])
+        if assigns and not node._users:
+            gone = [*gone, node]
+        if gone:
+            text += f";  {' = '.join([other._name for other in gone])} = None"
+        yield text, node._name
+
+
+def _source_comment(frame: Any) -> str:
+    if frame is None:
+        return "\n# No source line known for the following"
+    text = linecache.getline(frame.file, frame.line).strip()
+    return f"\n# File: {frame.file}:{frame.line} in {frame.function}, code: {text}"
+

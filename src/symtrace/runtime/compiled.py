@@ -1,0 +1,50 @@
+"""Generated source as a live function whose text tracebacks can show."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import types
+import weakref
+from typing import Any
+
+from ..codegen import PythonCode
+
+__all__ = ["FILE_PREFIX", "Compiled", "compile_source"]
+
+FILE_PREFIX = "<symtrace generated "
+_numbers = itertools.count()
+
+
+class Compiled:
+    """A compiled `forward` with the source it came from; its text is forgotten when it is dropped.
+
+    Attributes:
+        function: The function, taking the module first.
+        code: The source.
+        filename: Name under which tracebacks find the text.
+    """
+
+    __slots__ = ("__weakref__", "code", "filename", "function")
+
+    def __init__(self, function: types.FunctionType, code: PythonCode, filename: str) -> None:
+        self.function = function
+        self.code = code
+        self.filename = filename
+
+
+def compile_source(code: PythonCode, module_name: str) -> Compiled:
+    """Compile generated source.
+
+    Args:
+        code: Source and globals.
+        module_name: Shown in the name of the pseudo file.
+    """
+    filename = f"{FILE_PREFIX}{module_name}.{next(_numbers)}>"
+    namespace: dict[str, Any] = {"__name__": "symtrace.generated", **code.globals}
+    exec(compile(code.src, filename, "exec"), namespace)
+    compiled = Compiled(namespace["forward"], code, filename)
+    # Without a time stamp: linecache keeps such an entry until it is taken out.
+    linecache.cache[filename] = (len(code.src), None, code.src.splitlines(keepends=True), filename)
+    weakref.finalize(compiled, linecache.cache.pop, filename, None)
+    return compiled

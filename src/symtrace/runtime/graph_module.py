@@ -1,0 +1,355 @@
+"""`GraphModule`: a module whose `forward` is generated from a graph."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import types
+from pathlib import Path
+from typing import Any, cast
+
+from torch import nn
+
+from ..codegen import PythonCode, PyTreeCodeGen
+from ..errors import ArgumentError, TargetError
+from ..ir import Event
+from . import folder, readable
+from .compiled import Compiled, compile_source
+from .graph import Graph, find_module
+from .notes import note_generated_line
+from .submodules import adopt_target, assign_attribute, shallow_module
+
+__all__ = ["GraphModule"]
+
+
+class _LazyForward:
+    """`forward` of a module whose graph has been edited since it was last compiled."""
+
+    def __get__(self, instance: GraphModule | None, owner: type[GraphModule]) -> Any:
+        if instance is None:
+            return _uncompiled_forward
+        return types.MethodType(instance._compile().function, instance)
+
+
+def _uncompiled_forward(self: GraphModule, *args: Any, **kwargs: Any) -> Any:
+    """Run the graph."""
+    return self._compile().function(self, *args, **kwargs)
+
+
+class GraphModule(nn.Module):
+    """An ordinary module that runs a graph.
+
+    The source of `forward` is generated and compiled when it is first needed and again after an edit of the graph; it
+    is never stale.
+
+    Args:
+        root: Where `get_attr` and `call_module` targets are found: a module, or a dict from dotted paths to objects.
+            Only what the graph uses is taken over; modules and tensors are shared with `root`.
+        graph: The graph to run.
+        class_name: Name of the class as it is printed.
+
+    Raises:
+        ArgumentError: ST112, `root` or `graph` is of a wrong type.
+        TargetError: ST115, a target of the graph is not in `root`.
+
+    >>> import torch
+    >>> graph = Graph()
+    >>> x = graph.placeholder("x")
+    >>> result = graph.output(graph.call_module("act", (x,)))
+    >>> module = GraphModule({"act": torch.nn.ReLU()}, graph)
+    >>> module(torch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
+
+    _graph: Graph
+    _is_instance_class = False
+    forward = cast(Any, _LazyForward())
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
+        # A class for each instance: TorchScript and the profilers of torch know a program by its class.
+        base = next(base for base in cls.__mro__ if not base.__dict__.get("_is_instance_class", False))
+        instance_class = type("GraphModuleImpl", (base,), {"_is_instance_class": True, "__module__": base.__module__})
+        return super().__new__(instance_class)
+
+    def __init__(self, root: nn.Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
+        super().__init__()
+        if not isinstance(graph, Graph):
+            raise ArgumentError("ST112", what="graph", expected="a symtrace Graph", actual=_kind(graph))
+        type(self).__name__ = class_name
+        targets = {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")}
+        if isinstance(root, nn.Module):
+            self.training = root.training
+            for target in sorted(targets, key=lambda path: path.count(".")):
+                if target != "training":
+                    adopt_target(self, root, target)
+            if isinstance(root, GraphModule):
+                self.meta.update(root.meta)
+        elif isinstance(root, dict):
+            for target in sorted(targets, key=lambda path: path.count(".")):
+                if target not in root:
+                    raise TargetError("ST115", node=target, kind="", target=target, module="root",
+                                      nearest=", ".join(list(root)[:8]) or "none")  # fmt: skip
+                assign_attribute(self, target, root[target], lambda path: nn.Module())
+        else:
+            raise ArgumentError("ST112", what="root", expected="an nn.Module or a dict", actual=_kind(root))
+        self.graph = graph
+
+    @classmethod
+    def from_module(cls, module: nn.Module, graph: Graph, class_name: str | None = None) -> GraphModule:
+        """Return a stand-in for `module`: everything registered in it or set on it is there, and `forward` is `graph`.
+
+        Args:
+            module: Taken over as it is, not copied; the stand-in has its tables of parameters, buffers and modules.
+            graph: The graph to run.
+            class_name: Name of the class as it is printed; that of `module` by default.
+        """
+        self = cls.__new__(cls)
+        nn.Module.__init__(self)
+        state = shallow_module(module).__dict__
+        state.pop("forward", None)
+        self.__dict__.update(state)
+        if isinstance(module, GraphModule):
+            self.__dict__.pop("_compiled", None)
+            self.__dict__.pop("_graph", None)
+        else:
+            self.__dict__["original_class"] = type(module)
+        type(self).__name__ = class_name or type(module).__name__
+        self.graph = graph
+        return self
+
+    # ------------------------------------------------------------------ graph and code
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that runs; assigning another makes this module run that one."""
+        return self._graph
+
+    @graph.setter
+    def graph(self, graph: Graph) -> None:
+        if not isinstance(graph, Graph):
+            raise ArgumentError("ST112", what="graph", expected="a symtrace Graph", actual=_kind(graph))
+        self._forget()
+        self.__dict__["_graph"] = graph
+        graph.owning_module = self
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """Free-form metadata of the module."""
+        return cast("dict[str, Any]", self.__dict__.setdefault("meta", {}))
+
+    @meta.setter
+    def meta(self, value: dict[str, Any]) -> None:
+        self.__dict__["meta"] = value
+
+    @property
+    def code(self) -> str:
+        """Source of `forward` for the graph as it is now."""
+        return self._python_code().src
+
+    def recompile(self) -> PythonCode:
+        """Return the source for the graph as it is now.
+
+        The module never runs a stale graph, so that nothing has to be done; the call is there for programs that
+        expect to make it.
+        """
+        return self._python_code()
+
+    def _python_code(self) -> PythonCode:
+        compiled = self.__dict__.get("_compiled")
+        if compiled is not None:
+            return cast("PythonCode", compiled.code)
+        cached = self.__dict__.get("_source")
+        if cached is not None and cached[0] is self._graph and cached[1] == self._graph.version:
+            return cast("PythonCode", cached[2])
+        code = self._graph.python_code("self")
+        self.__dict__["_source"] = (self._graph, self._graph.version, code)
+        return code
+
+    def _compile(self) -> Compiled:
+        compiled = self.__dict__.get("_compiled")
+        if compiled is not None:
+            return cast("Compiled", compiled)
+        graph = self._graph
+        codegen = graph._codegen
+        if isinstance(codegen, PyTreeCodeGen):
+            self.__dict__["_in_spec"] = codegen.pytree_info.in_spec
+            self.__dict__["_out_spec"] = codegen.pytree_info.out_spec
+        compiled = compile_source(self._python_code(), type(self).__name__)
+        self.__dict__.pop("_source", None)
+        self.__dict__["_compiled"] = compiled
+        # A plain function on the class is what torch's compilers look for; the first edit takes it away again.
+        type(self).forward = compiled.function
+        unsubscribe = graph.subscribe(lambda event: self._forget(event))
+        self.__dict__["_unsubscribe"] = unsubscribe
+        return compiled
+
+    def _forget(self, event: Event | None = None) -> None:
+        """Drop what was compiled, since the graph has changed."""
+        if self.__dict__.pop("_compiled", None) is not None:
+            unsubscribe = self.__dict__.pop("_unsubscribe", None)
+            if unsubscribe is not None:
+                unsubscribe()
+            if "forward" in type(self).__dict__:
+                del type(self).forward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph, hooks included; an error names the generated line and the user's line."""
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            compiled = self.__dict__.get("_compiled")
+            if compiled is not None:
+                note_generated_line(error, self, compiled.filename, compiled.code.line_map)
+            raise
+
+    def print_readable(
+        self,
+        print_output: bool = True,
+        include_stride: bool = False,
+        include_device: bool = False,
+        colored: bool = False,
+        **_: Any,
+    ) -> str:
+        """Return the source of this module and of the graph modules in it, with the user's lines as comments.
+
+        Args:
+            print_output: Print it too.
+            include_stride: Show strides with shapes.
+            include_device: Show devices with shapes.
+            colored: Highlight the printed text for a terminal.
+        """
+        text = readable.readable_source(self, include_stride=include_stride, include_device=include_device)
+        if print_output:
+            readable.show(text, colored=colored)
+        return text
+
+    def to_folder(self, folder_path: str | os.PathLike[str], module_name: str = "FxModule") -> None:
+        """Write an importable package with the source of this module and its weights.
+
+        Args:
+            folder_path: Folder to write; it is made if missing.
+            module_name: Name of the class in it.
+        """
+        folder.write_folder(self, Path(folder_path), module_name)
+
+    # ------------------------------------------------------------------ submodules
+
+    def add_submodule(self, target: str, m: nn.Module) -> bool:
+        """Put a module at a dotted path, making empty modules on the way.
+
+        Returns:
+            Whether it was done; False when an attribute on the way is no module, and then nothing has changed.
+        """
+        *prefix, field = target.split(".")
+        module: Any = self
+        missing: list[str] = []
+        for atom in prefix:
+            if missing or not hasattr(module, atom):
+                missing.append(atom)
+            else:
+                module = getattr(module, atom)
+                if not isinstance(module, nn.Module):
+                    return False
+        for atom in missing:
+            child = nn.Module()
+            module.add_module(atom, child)
+            module = child
+        module.add_module(field, m)
+        return True
+
+    def delete_submodule(self, target: str) -> bool:
+        """Remove the module at a dotted path.
+
+        Returns:
+            Whether there was a module; the graph is not looked at.
+        """
+        prefix, _, field = target.rpartition(".")
+        module = find_module(self, prefix) if prefix else self
+        if not isinstance(module, nn.Module) or not isinstance(getattr(module, field, None), nn.Module):
+            return False
+        delattr(module, field)
+        return True
+
+    def delete_all_unused_submodules(self) -> None:
+        """Remove every module that no node calls or reads from, directly or as part of a called module."""
+        used: set[str] = set()
+        for node in self.graph.nodes:
+            if node.op in ("call_module", "get_attr"):
+                atoms = node.target.split(".")
+                used.update(".".join(atoms[:count]) for count in range(1, len(atoms) + 1))
+                if node.op == "call_module":
+                    called = find_module(self, node.target)
+                    if isinstance(called, nn.Module):
+                        used.update(f"{node.target}.{name}" for name, _ in called.named_modules() if name)
+        for name in [name for name, _ in self.named_modules(remove_duplicate=False)]:
+            if name and name not in used:
+                self.delete_submodule(name)
+
+    # ------------------------------------------------------------------ the original's other attributes
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            original = self.__dict__.get("original_class")
+            found = inspect.getattr_static(original, name, None) if original is not None else None
+            if found is None or (name.startswith("__") and name.endswith("__")):
+                raise
+        bind = getattr(type(found), "__get__", None)
+        return found if bind is None else bind(found, self, original)
+
+    # ------------------------------------------------------------------ copies
+
+    def _copy_state(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in _OWN_STATE}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
+        result = self.__new__(type(self))
+        memo[id(self)] = result
+        nn.Module.__init__(result)
+        graph = copy.deepcopy(self._graph, memo)
+        result.__dict__.update(copy.deepcopy(self._copy_state(), memo))
+        type(result).__name__ = type(self).__name__
+        result.graph = graph
+        return result
+
+    def __copy__(self) -> GraphModule:
+        result = self.__new__(type(self))
+        result.__dict__.update(shallow_module(self).__dict__)
+        for key in _OWN_STATE:
+            result.__dict__.pop(key, None)
+        result.__dict__["meta"] = dict(self.meta)
+        type(result).__name__ = type(self).__name__
+        result.graph = copy.copy(self._graph)
+        return result
+
+    def __reduce__(self) -> Any:
+        base = next(base for base in type(self).__mro__ if not base.__dict__.get("_is_instance_class", False))
+        return _restore, (base, type(self).__name__, self._graph), self._copy_state()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _replicate_for_data_parallel(self) -> GraphModule:
+        replica = cast("GraphModule", super()._replicate_for_data_parallel())
+        type(replica).__name__ = type(self).__name__
+        for key in _OWN_STATE - {"_graph"}:
+            replica.__dict__.pop(key, None)
+        return replica
+
+
+_OWN_STATE = frozenset({"_graph", "_compiled", "_unsubscribe", "_source"})
+
+
+def _kind(value: object) -> str:
+    cls = type(value)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _restore(base: type[GraphModule], class_name: str, graph: Graph) -> GraphModule:
+    module = base.__new__(base)
+    nn.Module.__init__(module)
+    type(module).__name__ = class_name
+    module.graph = graph
+    return module

@@ -1,0 +1,164 @@
+"""Taking over modules, parameters and other attributes from the module that a graph was captured from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import TargetError
+
+__all__ = ["adopt_target", "assign_attribute", "own_modules", "shallow_module"]
+
+_TABLES = ("_parameters", "_buffers", "_modules")
+_HOOK_TABLES = (
+    "_backward_hooks",
+    "_backward_pre_hooks",
+    "_forward_hooks",
+    "_forward_hooks_always_called",
+    "_forward_hooks_with_kwargs",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_load_state_dict_post_hooks",
+    "_load_state_dict_pre_hooks",
+    "_non_persistent_buffers_set",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+)
+
+
+def shallow_module(module: nn.Module) -> nn.Module:
+    """Return a module of the same class and attributes, with tables of its own for what is registered in it."""
+    copy = module.__class__.__new__(module.__class__)
+    state = dict(module.__dict__)
+    for table in (*_TABLES, *_HOOK_TABLES):
+        if table in state and state[table] is not None:
+            state[table] = state[table].copy()
+    object.__setattr__(copy, "__dict__", state)
+    return copy
+
+
+def own_modules(root: nn.Module) -> nn.Module:
+    """Return a tree of modules of its own that shares only the parameters with `root`.
+
+    Running or switching the copy leaves the original alone: buffers and flags are its own. Parameters are the same
+    objects, so that an optimiser sees both. Tied parameters, buffers and modules stay tied, and modules that are kept
+    in plain attributes, lists and dicts are replaced by their copies.
+    """
+    copies: dict[int, nn.Module] = {}
+    for module in root.modules():
+        copies[id(module)] = shallow_module(module)
+    tensors: dict[int, Any] = {}
+    for copy in copies.values():
+        state = copy.__dict__
+        for name, child in state["_modules"].items():
+            if child is not None:
+                state["_modules"][name] = copies[id(child)]
+        for name, buffer in state["_buffers"].items():
+            if buffer is not None:
+                if id(buffer) not in tensors:
+                    tensors[id(buffer)] = _own_tensor(buffer)
+                state["_buffers"][name] = tensors[id(buffer)]
+        for name, value in state.items():
+            if name not in _TABLES and name not in _HOOK_TABLES:
+                state[name] = _with_copies(value, copies)
+    return copies[id(root)]
+
+
+def _own_tensor(buffer: Any) -> Any:
+    if torch.nn.parameter.is_lazy(buffer):
+        return buffer
+    with torch.no_grad():
+        own = buffer.detach().clone()
+    return own.requires_grad_(buffer.requires_grad)
+
+
+def _with_copies(value: Any, copies: dict[int, nn.Module]) -> Any:
+    """Return `value` with modules replaced by their copies; the same object where there are none."""
+    if isinstance(value, nn.Module):
+        return copies.get(id(value), value)
+    if type(value) in (list, tuple):
+        items = [_with_copies(item, copies) for item in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+    if type(value) is dict:
+        pairs = {key: _with_copies(item, copies) for key, item in value.items()}
+        return value if all(pairs[key] is value[key] for key in value) else pairs
+    return value
+
+
+def assign_attribute(root: nn.Module, target: str, value: Any, new_prefix: Callable[[str], nn.Module]) -> None:
+    """Set the attribute at a dotted path, making the modules on the way with `new_prefix(path)`."""
+    *prefix, field = target.split(".")
+    module: Any = root
+    path: list[str] = []
+    for atom in prefix:
+        path.append(atom)
+        child = getattr(module, atom, None)
+        if child is None:
+            child = new_prefix(".".join(path))
+            module._modules[atom] = child
+        module = child
+    if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
+        if field in module.__dict__.get("_buffers", {}):
+            module._buffers[field] = value
+        elif not hasattr(module, field):
+            module.register_buffer(field, value)
+    elif isinstance(value, nn.Module):
+        module._modules[field] = value
+    else:
+        setattr(module, field, value)
+
+
+def adopt_target(owner: nn.Module, root: nn.Module, target: str) -> None:
+    """Give `owner` what `root` has at a dotted path, under the same path and with containers of the same class.
+
+    Raises:
+        TargetError: ST115, nothing is there.
+    """
+    source: Any = root
+    place: Any = owner
+    atoms = target.split(".")
+    for depth, atom in enumerate(atoms):
+        found = getattr(source, atom, _MISSING)
+        if found is _MISSING:
+            near = difflib.get_close_matches(atom, [name for name in dir(source) if name[:1] != "_"], 3)
+            raise TargetError("ST115", node=target, kind="", target=target, module=type(root).__name__,
+                              nearest=", ".join(near) or "none")  # fmt: skip
+        if depth == len(atoms) - 1:
+            _take_over(place, source, atom, found)
+            return
+        child = place._modules.get(atom) if isinstance(place, nn.Module) else None
+        if child is None:
+            if not isinstance(found, nn.Module):
+                _take_over(place, source, atom, found)
+                return
+            child = shallow_module(found)
+            for table in _TABLES:
+                child.__dict__[table].clear()
+            place._modules[atom] = child
+        elif child is found:
+            return
+        source, place = found, child
+
+
+def _take_over(place: nn.Module, source: Any, field: str, value: Any) -> None:
+    if isinstance(source, nn.Module):
+        for table in _TABLES:
+            if field in source.__dict__[table]:
+                place.__dict__[table][field] = value
+                if table == "_buffers" and field in source._non_persistent_buffers_set:
+                    place._non_persistent_buffers_set.add(field)
+                return
+    if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
+        # A tensor in a plain attribute is no state of the original, and does not become any here.
+        place.register_buffer(field, value, persistent=False)
+    elif isinstance(value, nn.Module):
+        place._modules[field] = value
+    elif field not in place.__dict__:
+        setattr(place, field, value)
+
+
+_MISSING = object()
