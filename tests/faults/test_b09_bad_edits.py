@@ -78,11 +78,6 @@ def self_reference(gm):
     relu.args = (relu,)
 
 
-def placeholder_in_the_middle(gm):
-    with gm.graph.inserting_after(node(gm, "relu")):
-        gm.graph.placeholder("z")
-
-
 def name_of_another(gm):
     node(gm, "relu").name = "add"
 
@@ -131,7 +126,6 @@ EDITS = [
     move_before_its_argument,
     move_behind_its_user,
     self_reference,
-    placeholder_in_the_middle,
     name_of_another,
     keyword_as_name,
     replace_by_foreign,
@@ -164,9 +158,17 @@ def test_names_are_free_again_after_an_erase():
     gm = traced()
     with gm.graph.inserting_before(gm.graph.output_node()):
         for _ in range(2):
-            extra = gm.graph.call_function(torch.neg, (node(gm, "mul"),))
-            assert extra.name == "neg"
+            extra = gm.graph.create_node("call_function", torch.neg, (node(gm, "mul"),), name="chosen")
+            assert extra.name == "chosen"
             gm.graph.erase_node(extra)
+
+
+def test_a_placeholder_always_joins_the_others():
+    gm = traced()
+    with gm.graph.inserting_after(node(gm, "relu")):
+        gm.graph.placeholder("z")
+    assert [n.op for n in gm.graph.nodes][:4] == ["placeholder"] * 3 + ["call_function"]
+    gm.graph.lint()
 
 
 def test_lint_lists_all_faults_at_once():
