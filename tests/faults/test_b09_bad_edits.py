@@ -78,6 +78,10 @@ def self_reference(gm):
     relu.args = (relu,)
 
 
+def second_parameter_of_one_name(gm):
+    gm.graph.placeholder("x")
+
+
 def name_of_another(gm):
     node(gm, "relu").name = "add"
 
@@ -126,6 +130,7 @@ EDITS = [
     move_before_its_argument,
     move_behind_its_user,
     self_reference,
+    second_parameter_of_one_name,
     name_of_another,
     keyword_as_name,
     replace_by_foreign,
