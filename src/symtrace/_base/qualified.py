@@ -27,7 +27,7 @@ def module_of(function: Any) -> str:
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None)
     torch = sys.modules.get("torch")  # looked up, not imported: only a program that uses torch has its functions
-    if torch is not None and (module is None or module.startswith(("torch._C", "torch._VariableFunctions"))):
+    if torch is not None and (module is None or module.startswith("torch._C._VariableFunctions")):
         for place in (torch, torch.nn.functional):
             if getattr(place, name, None) is function:
                 return str(place.__name__)
