@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import copy
 import io
@@ -29,13 +30,53 @@ def capture(fx: Any, program: Program, root: Any) -> Any:
 
 def rows(gm: Any) -> list[tuple[Any, ...]]:
     """Return the graph as plain rows."""
-    return [(n.op, n.name, n.target, repr(n.args), repr(n.kwargs)) for n in gm.graph.nodes]
+    return [(n.op, n.name, n.target, repr(n.args), repr(n.kwargs), n.type) for n in gm.graph.nodes]
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes away the differences of spelling that docs/differences.md names under "Code reads as people
+    write it"."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        node.slice = self._index(node.slice)
+        return node
+
+    def _index(self, index: ast.expr) -> ast.expr:
+        if isinstance(index, ast.Tuple):
+            index.elts = [self._index(item) for item in index.elts]
+        elif isinstance(index, ast.Call) and isinstance(index.func, ast.Name) and index.func.id == "slice":
+            bounds = [None if isinstance(a, ast.Constant) and a.value is None else a for a in index.args]
+            return ast.Slice(*bounds)
+        elif isinstance(index, ast.Name) and index.id == "Ellipsis":
+            return ast.Constant(...)
+        return index
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if node.attr in ("tree_flatten_spec", "_in_spec", "_out_spec"):
+            return ast.Name(node.attr)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if "_symbolic_trace.wrap" in ast.unparse(node) else node
 
 
 def code_lines(gm: Any) -> list[str]:
-    """Return the generated code without blank lines, comments and trailing space."""
-    lines = (line.split("  # ")[0].rstrip() for line in gm.code.splitlines())
-    return [line for line in lines if line.strip() and not line.strip().startswith("#")]
+    """Return the statements of the generated code, spelled in one way, without annotations.
+
+    Annotations are compared on the nodes; torch.fx prints them with names of its own.
+    """
+    return ast.unparse(_Plain().visit(ast.parse(gm.code))).splitlines()
 
 
 def _plain_table(rows: Any, headers: Any = ()) -> str:
