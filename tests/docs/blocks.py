@@ -41,9 +41,15 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for index, fence in enumerate(fences):
         after = fences[index + 1] if index + 1 < len(fences) else None
-        follows = after is not None and after["language"] == "text" and not source[fence.end() : after.start()].strip()
+        follows = (
+            after is not None
+            and after["language"] == "text"
+            and not source[fence.end() : after.start()].strip()
+        )
         line = source.count("\n", 0, fence.start("text")) + 1
-        found.append(Block(line, fence["language"], fence["text"], after["text"] if after and follows else None))
+        found.append(
+            Block(line, fence["language"], fence["text"], after["text"] if after and follows else None)
+        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Every Python block of README and docs runs, in order, and prints what the page shows; so do the commands."""
+"""Every Python block of README and docs runs in order and prints what the page shows; so do commands."""
 
 import linecache
 import re
@@ -35,7 +35,7 @@ def test_python_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch, 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_commands_print_what_is_shown(page, tmp_path):
-    """A console block holds `$ symtrace ...` lines, each followed by its output; other commands are not run."""
+    """A console block holds `$ symtrace` lines, each followed by its output; others are not run."""
     for block in blocks(page):
         if block.language != "console":
             continue

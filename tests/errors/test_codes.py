@@ -1,10 +1,6 @@
 """Every code: its long form is complete, its example provokes it, its remedy runs."""
 
-import linecache
-import shlex
 import string
-import subprocess
-import sys
 
 import pytest
 
@@ -12,23 +8,11 @@ from symtrace.diagnostics import definitions
 from symtrace.diagnostics.pages import page
 from symtrace.errors import SymtraceError
 
+from .programs import GOLDEN, rendered, run_console, run_python
+
 CODES = {entry.code: entry for entry in definitions()}
 WITH_EXAMPLE = [code for code, entry in CODES.items() if entry.example]
 WITH_REMEDY = [code for code, entry in CODES.items() if entry.remedy]
-
-
-def run_python(source, name):
-    """Run `source` as a program whose lines can be found by name, as a file's lines are."""
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    exec(compile(source, name, "exec"), {"__name__": "__main__"})
-
-
-def run_console(source, folder):
-    """Run the one command of a console example in `folder`."""
-    words = shlex.split(source.removeprefix("$ "))
-    assert words[0] == "symtrace"
-    command = [sys.executable, "-m", "symtrace", *words[1:]]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -53,8 +37,10 @@ def test_the_example_provokes_its_code(code, tmp_path):
         assert not any(tmp_path.iterdir())
         return
     with pytest.raises(SymtraceError) as caught:
-        run_python(source, f"{code}_example.py")
+        run_python(source, "example.py")
     assert caught.value.code == code
+    stored = GOLDEN / f"{code}.txt"
+    assert rendered(caught.value) == stored.read_text(encoding="utf-8"), "renew: python -m tests.errors.renew"
 
 
 @pytest.mark.parametrize("code", WITH_REMEDY)
@@ -64,7 +50,7 @@ def test_the_remedy_runs(code, tmp_path, capsys):
         done = run_console(source, tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         return
-    run_python(source, f"{code}_remedy.py")
+    run_python(source, "remedy.py")
 
 
 @pytest.mark.parametrize("code", CODES)

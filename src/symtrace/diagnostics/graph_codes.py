@@ -485,4 +485,18 @@ define(
 A graph captured with nested `concrete_args` takes its arguments apart in one fixed way. Arguments with
 other keys, lengths or container types have no place in it.
 """,
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda batch: batch["a"] + batch["b"], concrete_args={"batch": {"a": fx.PH, "b": fx.PH}})
+gm({"a": torch.ones(2)})
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda batch: batch["a"] + batch["b"], concrete_args={"batch": {"a": fx.PH, "b": fx.PH}})
+gm({"a": torch.ones(2), "b": torch.ones(2)})
+""",
 )

@@ -258,7 +258,103 @@ gm = fx.symbolic_trace(lambda x, y: torch.relu(x + y))
 fx.replace_pattern(gm, lambda a, b: a + b, lambda a, b: a * b)
 """,
 )
-define("ST220", "cycle between partitions", "cycle exists between partitions! {cycle} need each other's values, or"
-       " effects in an order that no sequence of them keeps",
-       help=("put nodes that depend on each other in a ring into one partition",))
-define("ST221", "wrong partition", "{what}")
+define(
+    "ST220",
+    "cycle between partitions",
+    "cycle exists between partitions! {cycle} need each other's values, or"
+    " effects in an order that no sequence of them keeps",
+    help=("put nodes that depend on each other in a ring into one partition",),
+    explain="""\
+Each partition becomes one call, so the partitions need an order in which each has what it needs when it
+runs. Where one needs a value of another and the other way round there is none. Effects count as well: a
+write and a read of the same value keep their order.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.passes.split_module import split_module
+
+
+def forward(x):
+    a = torch.relu(x)
+    b = torch.neg(a)
+    return a + b
+
+
+gm = fx.symbolic_trace(forward)
+split_module(gm, gm, lambda node: 0 if node.target in (torch.relu,) or node.name == "add" else 1)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.passes.split_module import split_module
+
+
+def forward(x):
+    a = torch.relu(x)
+    b = torch.neg(a)
+    return a + b
+
+
+gm = fx.symbolic_trace(forward)
+split_module(gm, gm, lambda node: 0 if node.target is torch.relu else 1)
+""",
+)
+define(
+    "ST221",
+    "wrong partition",
+    "{what}",
+    explain="""\
+A partition is a set of nodes of one graph that can run as one call: it is not empty, shares no node
+with another partition, and none of its values comes back to it through a node outside.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.passes.utils.fuser_utils import fuse_by_partitions
+
+gm = fx.symbolic_trace(lambda x: torch.relu(torch.neg(torch.abs(x))))
+absolute, neg, relu = [n for n in gm.graph.nodes if n.op == "call_function"]
+fuse_by_partitions(gm, [{absolute: None, relu: None}])
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.passes.utils.fuser_utils import fuse_by_partitions
+
+gm = fx.symbolic_trace(lambda x: torch.relu(torch.neg(torch.abs(x))))
+absolute, neg, relu = [n for n in gm.graph.nodes if n.op == "call_function"]
+fuse_by_partitions(gm, [{absolute: None, neg: None}])
+""",
+)
+define(
+    "ST230",
+    "pass failed",
+    "An error occurred when running the {name!r} pass after the following passes: {before}",
+)
+define(
+    "ST231",
+    "no PassResult",
+    "The result of the pass {name} should be type PassResult, not {actual}. Please wrap it"
+    " with pass_result_wrapper()",
+)
+define(
+    "ST232",
+    "constraint violated",
+    "pass schedule constraint violated. Expected {first} before {second} but found"
+    " {first} at index {first_index} and {second} at index {second_index} in pass list.",
+    help=("call solve_constraints(), or reorder the passes",),
+)
+define(
+    "ST233",
+    "circular constraints",
+    "Circular dependency detected within the following passes: {passes}",
+    help=("drop one of the constraints",),
+)
+define("ST234", "shapes do not fit", "ShapeProp error for: node={node}: {reason}")
+define(
+    "ST235",
+    "training mode",
+    "Fusion only for eval!: `{module}` is in training mode",
+    help=("call model.eval() first",),
+)

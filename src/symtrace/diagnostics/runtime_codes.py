@@ -22,8 +22,22 @@ define(
     "{reason}; the parameters are: {parameters}",
     help=("pass the arguments as the module's signature says",),
     explain="""\
-The Interpreter binds arguments as the module itself does: by position, by keyword, with defaults, and refuses those that are
-missing or surplus.
+The Interpreter binds arguments as the module itself does: by position, by keyword, with defaults, and
+refuses those that are missing or surplus.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+fx.Interpreter(gm).run(torch.ones(2), torch.ones(2))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+fx.Interpreter(gm).run(torch.ones(2))
 """,
 )
 define(
@@ -33,5 +47,23 @@ define(
     help=("run the nodes in order, or give the value in initial_env",),
     explain="""\
 A step of the Interpreter was asked for a node whose inputs are not in `env`.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+interpreter = fx.Interpreter(gm)
+add = gm.graph.output_node().args[0]
+interpreter.run_node(add)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+x = next(iter(gm.graph.nodes))
+relu = next(iter(x.users))
+print(fx.Interpreter(gm).run(initial_env={x: torch.ones(2), relu: torch.zeros(2)}))
 """,
 )
