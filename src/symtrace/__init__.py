@@ -1,0 +1,132 @@
+"""symtrace: a PyTorch program as a graph that you can read, check, edit and run again as Python.
+
+`import symtrace as fx` takes the place of `torch.fx`. Names are loaded when they are first used, so that
+`import symtrace.ir` does not load torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import (
+        annotate,
+        experimental,
+        graph,
+        graph_module,
+        immutable_collections,
+        interop,
+        interpreter,
+        node,
+        passes,
+        proxy,
+        subgraph_rewriter,
+        testing,
+        traceback,
+    )
+    from .capture import (
+        PH,
+        Attribute,
+        ParameterProxy,
+        Proxy,
+        ProxyableClassMeta,
+        Tracer,
+        Transformer,
+        capture,
+        symbolic_trace,
+        wrap,
+    )
+    from .codegen import CodeGen
+    from .diagnostics import explain
+    from .errors import GraphEditError, GuardError, LintError, SymtraceError, TraceError
+    from .ir import Node, map_arg
+    from .ops import has_side_effect
+    from .rewrite import replace_pattern
+    from .runtime import Graph, GraphModule, Interpreter
+
+_HOME = {
+    "PH": "capture",
+    "Attribute": "capture",
+    "CodeGen": "codegen",
+    "Graph": "runtime",
+    "GraphEditError": "errors",
+    "GraphModule": "runtime",
+    "GuardError": "errors",
+    "Interpreter": "runtime",
+    "LintError": "errors",
+    "Node": "ir",
+    "ParameterProxy": "capture",
+    "Proxy": "capture",
+    "ProxyableClassMeta": "capture",
+    "SymtraceError": "errors",
+    "TraceError": "errors",
+    "Tracer": "capture",
+    "Transformer": "capture",
+    "capture": "capture",
+    "explain": "diagnostics",
+    "has_side_effect": "ops",
+    "map_arg": "ir",
+    "replace_pattern": "rewrite",
+    "symbolic_trace": "capture",
+    "wrap": "capture",
+}
+_MODULES = frozenset({
+    "annotate", "experimental", "graph", "graph_module", "immutable_collections", "interop", "interpreter", "node",
+    "passes", "proxy", "subgraph_rewriter", "testing", "traceback",
+})  # fmt: skip
+
+__all__ = [
+    "PH",
+    "Attribute",
+    "CodeGen",
+    "Graph",
+    "GraphEditError",
+    "GraphModule",
+    "GuardError",
+    "Interpreter",
+    "LintError",
+    "Node",
+    "ParameterProxy",
+    "Proxy",
+    "ProxyableClassMeta",
+    "SymtraceError",
+    "TraceError",
+    "Tracer",
+    "Transformer",
+    "annotate",
+    "capture",
+    "experimental",
+    "explain",
+    "graph",
+    "graph_module",
+    "has_side_effect",
+    "immutable_collections",
+    "interop",
+    "interpreter",
+    "map_arg",
+    "node",
+    "passes",
+    "proxy",
+    "replace_pattern",
+    "subgraph_rewriter",
+    "symbolic_trace",
+    "testing",
+    "traceback",
+    "wrap",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,6 +7,7 @@ from keyword import iskeyword as _is_keyword
 from typing import Any
 
 from ..ir import Node
+from ..ops.program import write_attribute
 from .globals import Globals
 from .literals import annotation_text, value_text
 
@@ -52,9 +53,9 @@ _INPLACE = {
 
 
 def attribute_path(root: str, target: str, names: Globals) -> str:
-    """Return source text that reads a dotted path; parts that are no identifiers go through `getattr`."""
+    """Return source text that reads a dotted path, the empty one being the module itself."""
     text = root
-    for atom in target.split("."):
+    for atom in target.split(".") if target else ():
         if atom.isidentifier() and not _is_keyword(atom):
             text = f"{text}.{atom}"
         else:
@@ -110,6 +111,8 @@ def _special_statement(node: Node, variable: str, names: Globals) -> tuple[str, 
     if sign is not None and len(args) == 2 and type(args[0]) is Node:
         # A name of its own, since the operator rebinds it where the value is immutable.
         return f"{variable} = {args[0]._name};  {node._name} {sign} {value_text(args[1], names)}", True
+    if node._target is write_attribute and len(args) == 3 and type(args[0]) is Node and not node._users:
+        return f"{attribute_path(args[0]._name, args[1], names)} = {value_text(args[2], names)}", False
     if node._target is operator.setitem and len(args) == 3 and type(args[0]) is Node and not node._users:
         return f"{args[0]._name}[{_index_text(args[1], names)}] = {value_text(args[2], names)}", False
     return None

@@ -76,3 +76,259 @@ gm = fx.symbolic_trace(forward)
 print(gm(torch.tensor([1.0, -2.0])))
 """,
 )
+define(
+    "ST013",
+    "a number or length is needed",
+    "`{asked_for}` of traced value `{node}` is not known while tracing",
+    help=(
+        "give example inputs: symtrace.capture(model, (example,)) answers it from the example and guards it",
+        "keep sizes symbolic: use them in torch functions without int(), float() or range()",
+        "make the function a leaf: symtrace.wrap",
+    ),
+    explain="""\
+Python wants a plain number here, and a traced value has none: it stands for whatever a call will bring. With example
+inputs the number is taken from the example, and a guard checks at each call that it still holds.
+""",
+    example="""\
+import symtrace as fx
+
+fx.symbolic_trace(lambda x: x * float(x.sum()))
+""",
+    remedy="""\
+import symtrace as fx
+
+fx.symbolic_trace(lambda x: x * x.sum())
+""",
+)
+define(
+    "ST014",
+    "signature not known",
+    "the parameters of {root} can't be told: {reason}",
+    help=("wrap it in a plain function that names its parameters",),
+    explain="""\
+Capture makes one input of the graph for each parameter, and has to know them.
+""",
+)
+define(
+    "ST015",
+    "examples don't fit",
+    "the arguments don't fit the parameters: {reason}; the parameters are: {parameters}",
+    help=("pass them as the module takes them",),
+    explain="""\
+Example inputs and concrete arguments are bound as a call of the module would bind them.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+fx.capture(lambda x: x + 1, (torch.ones(1), torch.ones(1)))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+fx.capture(lambda x: x + 1, (torch.ones(1),))
+""",
+)
+define(
+    "ST016",
+    "can't wrap",
+    "{what} can't be wrapped: {reason}",
+    help=("decorate the function itself with @symtrace.wrap",),
+    explain="""\
+`wrap` takes a function, or at the top level of a module the name of a function that the module uses.
+""",
+    example="""\
+import symtrace as fx
+
+fx.wrap(3)
+""",
+    remedy="""\
+import symtrace as fx
+
+
+@fx.wrap
+def helper(x):
+    return x
+""",
+)
+define(
+    "ST017",
+    "object with traced values in it",
+    "a {kind} that holds traced values can't be built again at each call",
+    help=(
+        "use a tuple, list, dict, NamedTuple or dataclass",
+        "make the function that takes it a leaf: symtrace.wrap",
+    ),
+    explain="""\
+What goes into a node, or out of the program, is built anew at each call. That works for containers whose constructor takes
+their content; for other classes symtrace can't know how to make one.
+""",
+    example="""\
+import symtrace as fx
+
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+
+fx.symbolic_trace(lambda x: Box(x))
+""",
+    remedy="""\
+import dataclasses
+import symtrace as fx
+
+
+@dataclasses.dataclass
+class Box:
+    value: object
+
+
+fx.symbolic_trace(lambda x: Box(x))
+""",
+)
+define(
+    "ST018",
+    "operation writes to its arguments",
+    "`{call}` writes to its arguments, which this tracer refuses",
+    help=("use the operation that returns a new tensor", "leave check_mutable_operations off"),
+    explain="""\
+A tracer with `check_mutable_operations = True` is for programs that must be functional.
+""",
+)
+define(
+    "ST019",
+    "numpy on a traced value",
+    "traced value `{node}` can't become a numpy array",
+    help=("use the torch function of the same name", "make the function that uses numpy a leaf: symtrace.wrap"),
+    explain="""\
+numpy needs the content of an array, and a traced value has none. A function that works in numpy can stay one node.
+""",
+    example="""\
+import numpy
+import symtrace as fx
+
+fx.symbolic_trace(lambda x: numpy.asarray(x))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+@fx.wrap
+def through_numpy(x):
+    return torch.from_numpy(x.numpy() + 1)
+
+
+fx.symbolic_trace(lambda x: through_numpy(x))
+""",
+)
+define(
+    "ST020",
+    "iterating over a traced value",
+    "traced value `{node}`: Proxy object cannot be iterated, since its length is not known while tracing",
+    help=(
+        "give example inputs: symtrace.capture(model, (example,))",
+        "unpack into a fixed number of names: a, b = x",
+        "make the function a leaf: symtrace.wrap",
+    ),
+    explain="""\
+A loop over a tensor, a star in a call, or `list(x)` needs a length. Unpacking into names tells it; otherwise an example does,
+with a guard on the length.
+""",
+    example="""\
+import symtrace as fx
+
+
+def forward(x):
+    return [row + 1 for row in x]
+
+
+fx.symbolic_trace(forward)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+def forward(x):
+    return [row + 1 for row in x]
+
+
+fx.capture(forward, (torch.ones(2, 3),))
+""",
+)
+define(
+    "ST021",
+    "unknown concrete argument",
+    "concrete_args names {unknown}, which is no parameter; the parameters are: {parameters}",
+    help=("check the spelling",),
+    explain="""\
+Every key of `concrete_args` is the name of a parameter of the module or function that is traced.
+""",
+    example="""\
+import symtrace as fx
+
+fx.symbolic_trace(lambda x, scale=1.0: x * scale, concrete_args={"scal": 3.0})
+""",
+    remedy="""\
+import symtrace as fx
+
+fx.symbolic_trace(lambda x, scale=1.0: x * scale, concrete_args={"scale": 3.0})
+""",
+)
+define(
+    "ST022",
+    "container of the module changed",
+    "the program changes {attribute}, a container of the module, which a captured module could not do again",
+    help=("return the values instead of storing them", "store a tensor in a buffer: self.register_buffer"),
+    explain="""\
+A list, dict or set in an attribute of the module was changed while the program ran. Capture has put it back as it was. The
+captured module could not repeat the change at each call, so that its state would differ from the original's.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def forward(self, x):
+        self.seen.append(x)
+        return x + 1
+
+
+fx.symbolic_trace(Model())
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(1))
+
+    def forward(self, x):
+        self.last = x
+        return x + 1
+
+
+fx.symbolic_trace(Model())
+""",
+)
+define(
+    "ST023",
+    "state that can't be kept",
+    "the program {what} attribute `{attribute}` of a module, which a captured module could not do again",
+    help=("make the attribute in __init__ with a tensor or number", "make the module a leaf"),
+    explain="""\
+Assignments of tensors and numbers to attributes are recorded and made at each call. Deleting attributes, replacing modules,
+and attributes that are created at the first call and looked for afterwards change which program runs next time.
+""",
+)

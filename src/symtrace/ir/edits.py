@@ -81,7 +81,7 @@ def warn_if_unresolved(graph: Graph, op: str, target: str) -> None:
     if graph._owning_module is None or not isinstance(target, str):
         return
     found = graph._owning_module
-    for atom in target.split("."):
+    for atom in target.split(".") if target else ():
         if not hasattr(found, atom):
             warnings.warn(
                 f"{op} target `{target}` does not resolve in the module that owns the graph ({atom!r} is missing); "

@@ -158,7 +158,7 @@ def _target_faults(graph: Graph) -> Iterator[Fault]:
 def _unresolved(module: Any, op: str, target: str) -> str | None:
     found = module
     seen: list[str] = []
-    for atom in target.split("."):
+    for atom in target.split(".") if target else ():
         if not hasattr(found, atom):
             near = difflib.get_close_matches(atom, [name for name in dir(found) if name[:1] != "_"], 3)
             hint = f"; near: {', '.join(near)}" if near else ""

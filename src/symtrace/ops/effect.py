@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ALIAS", "BARRIER", "OPAQUE", "PURE", "RANDOM", "Effect", "is_removable"]
+__all__ = ["ALIAS", "BARRIER", "CHECK", "OPAQUE", "PURE", "RANDOM", "Effect", "is_removable"]
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,13 @@ class Effect:
     writes_state: bool = False
     returns_alias: bool = False
     barrier: bool = False
+    check: bool = False
 
     @property
     def is_pure(self) -> bool:
         """Whether equal arguments give equal results and nothing else happens."""
-        return not (self.mutates or self.random or self.impure or self.writes_state or self.barrier)
+        others = self.impure or self.writes_state or self.barrier or self.check
+        return not (self.mutates or self.random or others)
 
     def written(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the arguments of one call that it writes to.
@@ -62,6 +64,7 @@ ALIAS = Effect(returns_alias=True)
 RANDOM = Effect(random=True)
 OPAQUE = Effect(impure=True, returns_alias=True)
 BARRIER = Effect(impure=True, returns_alias=True, barrier=True)
+CHECK = Effect(check=True)
 
 
 def is_removable(effect: Effect, *, keep_random: bool = True) -> bool:
@@ -74,6 +77,4 @@ def is_removable(effect: Effect, *, keep_random: bool = True) -> bool:
     >>> is_removable(Effect(mutates=(0,)))
     False
     """
-    if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
-        return False
-    return not (effect.random and keep_random)
+    return effect.is_pure or (not keep_random and effect == Effect(random=True, returns_alias=effect.returns_alias))

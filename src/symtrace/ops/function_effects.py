@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from . import registry
-from .effect import ALIAS, BARRIER, OPAQUE, PURE, RANDOM, Effect
+from . import program, registry
+from .effect import ALIAS, BARRIER, CHECK, OPAQUE, PURE, RANDOM, Effect
 from .schemas import Signature, operator_name, python_signature, signatures_of
 from .tables import (
     ALIASING_NAMES,
@@ -32,7 +32,7 @@ from .tables import (
     TRAINING_SWITCHES,
 )
 
-__all__ = ["function_effect", "method_effect"]
+__all__ = ["function_effect", "method_effect", "random_operators"]
 
 _Args = Sequence[Any]
 _Kwargs = Mapping[str, Any]
@@ -90,12 +90,18 @@ def _unknown(target: Any) -> Effect:
     owner = getattr(target, "__module__", None)
     name = getattr(target, "__name__", "")
     switches = isinstance(owner, str) and (owner == "torch" or owner.startswith("torch."))
-    return BARRIER if switches and "assert" not in name and not name.startswith("_check") else OPAQUE
+    if not switches:
+        return OPAQUE
+    return CHECK if "assert" in name or name.startswith("_check") else BARRIER
 
 
 def _known(target: Any) -> _Rule | None:
     if target in INPLACE_OPERATORS or target is setattr or target is delattr or target is next:
         return _Rule(Effect(mutates=(0,), returns_alias=True))
+    if target in (program.enter_mode, program.exit_mode):
+        return _Rule(BARRIER)
+    if target is program.guard:
+        return _Rule(CHECK)
     if target in _torch_side_effects():
         return _Rule(_unknown(target))
     if target in PURE_BUILTINS:
@@ -425,3 +431,12 @@ def _writes_by_name(name: str) -> bool:
 def _is_random_operator(name: str) -> bool:
     overloads = _aten_overloads(f"aten::{name}")
     return any(torch.Tag.nondeterministic_seeded in overload.tags for overload in overloads)
+
+
+@lru_cache(maxsize=1)
+def random_operators() -> frozenset[Any]:
+    """Return the ATen operators that draw random numbers, as packets such as `torch.ops.aten.rand`."""
+    # torch lists its operators only here; checked on torch 2.13 and 2.14.
+    names = {name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::")}
+    found = [getattr(torch.ops.aten, name.removeprefix("aten::")) for name in names if _is_random_operator(name[6:])]
+    return frozenset(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 
 from ..ir import Node, Origin
@@ -47,4 +46,4 @@ def inherit(new: Iterable[Node], replaced: Iterable[tuple[Node, Node]], source: 
 
 def _derived(node: Node, step: str) -> Origin:
     origin = node.origin or Origin()
-    return dataclasses.replace(origin, history=(*origin.history, step))
+    return origin._replace(history=(*origin.history, step))

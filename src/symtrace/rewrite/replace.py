@@ -154,7 +154,6 @@ class _Rewrite:
         module: Any = gm
         self.gm = gm
         self.graph: Graph = module.graph
-        self.recompile: Callable[[], Any] = module.recompile
         self.delete_submodule: Callable[[str], bool] = module.delete_submodule
         self.graph.output_node()
         self.matcher = matcher
@@ -226,7 +225,6 @@ class _Rewrite:
         done = [replaced for match, plan in plans if (replaced := self._apply_one(match, plan)) is not None]
         if prune:
             self._prune(paths)
-        self.recompile()
         return done
 
     def _apply_one(self, match: InternalMatch, plan: _Replacement) -> ReplacedPatterns | None:

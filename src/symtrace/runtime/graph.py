@@ -23,7 +23,7 @@ BodyTransformer = Callable[[list[str]], list[str]]
 def find_module(root: Any, target: str) -> Any:
     """Return the object at a dotted path of `root`, or None where nothing is."""
     found = root
-    for atom in target.split("."):
+    for atom in target.split(".") if target else ():
         found = getattr(found, atom, None)
         if found is None:
             return None
@@ -57,6 +57,9 @@ class Graph(PlainGraph):
         tracer_cls: Class of the tracer that made the graph.
         tracer_extras: Its extra settings.
 
+    Attributes:
+        interned: Objects from outside the module that capture came across, by the target that reads them.
+
     >>> import torch
     >>> graph = Graph()
     >>> x = graph.placeholder("x")
@@ -72,6 +75,7 @@ class Graph(PlainGraph):
     ) -> None:
         super().__init__(owning_module, tracer_cls, tracer_extras)
         self._codegen = CodeGen()
+        self.interned: dict[str, Any] = {}
 
     # ------------------------------------------------------------------ source text
 
@@ -194,10 +198,12 @@ class Graph(PlainGraph):
     def _blank(self) -> Graph:
         blank = super()._blank()
         blank._codegen = self._codegen
+        blank.interned = dict(self.interned)
         return blank
 
     def _extra_state(self) -> dict[str, Any]:
-        return {"codegen": self._codegen}
+        return {"codegen": self._codegen, "interned": self.interned}
 
     def _set_extra_state(self, state: dict[str, Any]) -> None:
         self._codegen = state["codegen"]
+        self.interned = state["interned"]

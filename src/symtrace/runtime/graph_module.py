@@ -9,6 +9,7 @@ import types
 from pathlib import Path
 from typing import Any, cast
 
+import torch
 from torch import nn
 
 from ..codegen import PythonCode, PyTreeCodeGen
@@ -77,16 +78,17 @@ class GraphModule(nn.Module):
         if not isinstance(graph, Graph):
             raise ArgumentError("ST112", what="graph", expected="a symtrace Graph", actual=_kind(graph))
         type(self).__name__ = class_name
-        targets = {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")}
+        targets = {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")} - {""}
+        self._set_interned(graph, targets)
+        targets -= graph.interned.keys()
         if isinstance(root, nn.Module):
             self.training = root.training
-            for target in sorted(targets, key=lambda path: path.count(".")):
-                if target != "training":
-                    adopt_target(self, root, target)
+            for target in sorted(targets - {"training"}, key=lambda path: path.count(".")):
+                adopt_target(self, root, target)
             if isinstance(root, GraphModule):
                 self.meta.update(root.meta)
         elif isinstance(root, dict):
-            for target in sorted(targets, key=lambda path: path.count(".")):
+            for target in sorted(targets - {"training"}, key=lambda path: path.count(".")):
                 if target not in root:
                     raise TargetError("ST115", node=target, kind="", target=target, module="root",
                                       nearest=", ".join(list(root)[:8]) or "none")  # fmt: skip
@@ -115,8 +117,20 @@ class GraphModule(nn.Module):
         else:
             self.__dict__["original_class"] = type(module)
         type(self).__name__ = class_name or type(module).__name__
+        self._set_interned(graph, {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")})
         self.graph = graph
         return self
+
+    def _set_interned(self, graph: Graph, targets: set[str]) -> None:
+        """Hold what capture came across outside the module; none of it is part of the state dict."""
+        for target, value in graph.interned.items():
+            if target in targets:
+                if isinstance(value, nn.Module):
+                    self._modules[target] = value
+                elif isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
+                    self.register_buffer(target, value, persistent=False)
+                else:
+                    self.__dict__[target] = value
 
     # ------------------------------------------------------------------ graph and code
 

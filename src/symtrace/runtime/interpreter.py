@@ -10,6 +10,7 @@ from torch import nn
 from ..errors import ArgumentError, TargetError
 from ..ir import Node, last_uses, map_aggregate
 from ..ir.args import LEAF_TYPES
+from ..ops.program import enter_mode, exit_mode
 from .graph import Graph
 from .notes import add_note, note_for_node
 
@@ -95,6 +96,7 @@ class Interpreter:
             try:
                 value = env[node] = run_node(node)
             except Exception as error:
+                self._leave_modes()
                 if self.extra_traceback:
                     add_note(error, note_for_node(node))
                 raise
@@ -235,7 +237,7 @@ class Interpreter:
         """
         found: Any = self.module
         seen: list[str] = []
-        for atom in target.split("."):
+        for atom in target.split(".") if target else ():
             if not hasattr(found, atom):
                 raise TargetError("ST115", node=target, kind="get_attr", target=target, nearest="none",
                                   module=".".join(seen) or type(self.module).__name__)  # fmt: skip
@@ -264,6 +266,11 @@ class Interpreter:
             return env[leaf] if leaf in env else self._missing(n, leaf)
 
         return map_aggregate(args, load)
+
+    def _leave_modes(self) -> None:
+        """Leave the contexts that the run has entered, innermost first."""
+        for node in reversed([node for node in self.env if node._target is enter_mode]):
+            exit_mode(self.env[node])
 
     def _missing(self, n: Node, value: Node) -> Any:
         raise ArgumentError("ST124", node=n.name, value=value.name)

@@ -1,0 +1,93 @@
+"""Which nodes have to stay in front of which others on account of their effects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..ir import Graph, Node
+from .effects import EffectAnalysis
+
+__all__ = ["effect_edges"]
+
+
+def effect_edges(graph: Graph, analysis: EffectAnalysis | None = None) -> Iterator[tuple[Node, Node]]:
+    """Yield pairs of nodes of which the first must stay in front of the second, apart from the flow of values.
+
+    The pairs are as few as keep every order that matters: what else must not be exchanged follows from them.
+
+    Args:
+        graph: Graph to look at.
+        analysis: Its effects, if known already.
+
+    Cost: linear, as is the number of pairs.
+    """
+    analysis = EffectAnalysis(graph) if analysis is None else analysis
+    if not analysis.effectful:
+        return
+    state = _State(analysis)
+    for node in graph.nodes:
+        if node.op not in ("placeholder", "output"):
+            yield from state.edges_to(node)
+
+
+class _State:
+    """What has happened up to a node."""
+
+    def __init__(self, analysis: EffectAnalysis) -> None:
+        self.analysis = analysis
+        self.written = {found for node in analysis.effectful for found in analysis.writes(node)}
+        self.barrier: Node | None = None
+        self.since: list[Node] = []
+        self._forget()
+
+    def _forget(self) -> None:
+        self.writers: dict[Node | None, Node] = {}
+        self.readers: dict[Node | None, list[Node]] = {}
+        self.draw: Node | None = None
+        self.checks: list[Node] = []
+        self.unchecked: list[Node] = []
+
+    def edges_to(self, node: Node) -> Iterator[tuple[Node, Node]]:
+        """Yield the pairs of which `node` is the second."""
+        effect = self.analysis.effect(node)
+        if self.barrier is not None:
+            yield self.barrier, node
+        if effect.barrier:
+            for earlier in self.since:
+                yield earlier, node
+            self.barrier, self.since = node, []
+            self._forget()
+            return
+        self.since.append(node)
+        if effect.check:
+            yield from self._check(node)
+        elif not effect.is_pure:
+            for check in self.checks:
+                yield check, node
+            self.unchecked.append(node)
+        if effect.random or effect.impure:
+            if self.draw is not None:
+                yield self.draw, node
+            self.draw = node
+        yield from self._memory(node)
+
+    def _check(self, node: Node) -> Iterator[tuple[Node, Node]]:
+        for earlier in self.unchecked:
+            yield earlier, node
+        if self.unchecked:
+            self.checks, self.unchecked = [], []
+        self.checks.append(node)
+
+    def _memory(self, node: Node) -> Iterator[tuple[Node, Node]]:
+        writers, readers = self.writers, self.readers
+        for found in self.analysis.reads(node) & self.written:
+            if found in writers:
+                yield writers[found], node
+            readers.setdefault(found, []).append(node)
+        for found in self.analysis.writes(node):
+            last = [writers[found]] if found in writers else []
+            for earlier in (*readers.get(found, ()), *last):
+                if earlier is not node:
+                    yield earlier, node
+            writers[found] = node
+            readers[found] = []

@@ -1,0 +1,101 @@
+"""From values in the user's program to arguments of a node."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from .blame import trace_error
+from .proxy import Proxy, collect_proxies
+
+__all__ = ["ATOMS", "convert_container", "convert_object"]
+
+ATOMS = frozenset({
+    int, float, str, bool, complex, bytes, type(None), type(...), torch.dtype, torch.device, torch.memory_format,
+    torch.layout, torch.Generator, torch.Size, range, type, types.FunctionType, types.BuiltinFunctionType,
+    types.MethodType,
+})  # fmt: skip
+"""Types whose values are arguments as they are."""
+
+
+def convert_container(value: Any, convert: Callable[[Any], Any], call: Callable[..., Any]) -> Any:
+    """Return a list, dict or tuple of a class of its own as an argument.
+
+    Args:
+        value: The container.
+        convert: Converts what is in it.
+        call: Records a call, and returns its node.
+    """
+    cls = type(value)
+    if issubclass(cls, tuple):
+        items = [convert(item) for item in value]
+        if hasattr(value, "_fields"):
+            return cls(*items)
+        if all(a is b for a, b in zip(items, value, strict=True)):
+            return value
+        return call(torch.Size, (items,)) if cls is torch.Size else tuple(items)
+    if issubclass(cls, list):
+        return _rebuilt(value, cls(list(value)), [convert(item) for item in value], call)
+    if dataclasses.is_dataclass(cls):
+        return _dataclass(value, convert, call)
+    factory = getattr(value, "default_factory", _NO_FACTORY)
+    items = {key: convert(item) for key, item in value.items()}
+    if factory is not _NO_FACTORY:
+        return call(cls, (factory, items))
+    return _rebuilt(value, cls(dict(value)), items, call)
+
+
+_NO_FACTORY = object()
+
+
+def _rebuilt(value: Any, trial: Any, content: Any, call: Callable[..., Any]) -> Any:
+    """Record `type(value)(content)`, if that builds the same value again."""
+    plain = dict if isinstance(value, dict) else list
+    if type(trial) is not type(value) or not _same(plain(trial), plain(value)) or vars_of(trial) != vars_of(value):
+        raise trace_error("ST017", kind=type(value).__qualname__)
+    return call(type(value), (content,))
+
+
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, dict):
+        return list(first) == list(second) and all(first[key] is second[key] for key in first)
+    return len(first) == len(second) and all(a is b for a, b in zip(first, second, strict=True))
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an object, if it has any."""
+    return dict(getattr(value, "__dict__", {}))
+
+
+def _dataclass(value: Any, convert: Callable[[Any], Any], call: Callable[..., Any]) -> Any:
+    fields = {}
+    for field in dataclasses.fields(value):
+        item = getattr(value, field.name)
+        if field.init and not (item is None and field.default is None):
+            fields[field.name] = convert(item)
+    return call(type(value), (), fields)
+
+
+def convert_object(value: Any, convert: Callable[[Any], Any], call: Callable[..., Any]) -> Any:
+    """Return any other object as an argument: itself, unless it holds traced values.
+
+    Raises:
+        TraceError: ST017, it holds traced values and can't be built again.
+    """
+    if isinstance(value, enum.Enum | nn.Module | torch.Tensor):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _dataclass(value, convert, call)
+    found: list[Proxy] = []
+    collect_proxies(vars_of(value), found)
+    if not found and isinstance(value, set | frozenset):
+        collect_proxies(list(value), found)
+    if found:
+        raise trace_error("ST017", kind=type(value).__qualname__)
+    return value

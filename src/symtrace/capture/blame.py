@@ -1,0 +1,68 @@
+"""What an error says: the user's line, and what a traced value depends on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..diagnostics import Label, Location
+from ..errors import DataDependentError, TraceError
+from ..ir import Node
+from .frames import user_frame
+
+__all__ = ["data_dependent", "here", "trace_error"]
+
+_STATEMENTS = ("if", "elif", "while", "assert", "for", "return", "match", "with")
+
+
+def here(depth: int = 2) -> Location | None:
+    """Return the user's line that is running."""
+    frame = user_frame(depth)
+    return None if frame is None else Location.of_frame(frame)
+
+
+def _place(node: Node) -> Location | None:
+    if node.origin is None or not node.origin.frames:
+        return None
+    frame = node.origin.frames[-1]
+    return Location(frame.file, frame.line)
+
+
+def dependence(node: Node) -> tuple[Label, ...]:
+    """Return remarks that lead from a value back to the inputs it depends on."""
+    chain: list[Node] = []
+    inputs: dict[Node, None] = {}
+    seen = {node}
+    queue = [node]
+    while queue:
+        current = queue.pop(0)
+        if current.op in ("placeholder", "get_attr"):
+            inputs[current] = None
+        elif len(chain) < 6:
+            chain.append(current)
+        for used in current.all_input_nodes:
+            if used not in seen:
+                seen.add(used)
+                queue.append(used)
+    labels = [Label(f"value `{node.name}` is computed here", _place(node))] if chain else []
+    labels.extend(Label(f"from `{step.name}`", _place(step)) for step in chain[1:])
+    for source in inputs:
+        what = "argument" if source.op == "placeholder" else "attribute"
+        labels.append(Label(f"`{node.name}` depends on {what} `{source.target}`"))
+    return tuple(labels)
+
+
+def data_dependent(proxy: Any, asked_for: str, code: str = "ST012") -> DataDependentError:
+    """Return the error for a question that only a real value can answer."""
+    location = here(3)
+    text = location.text if location is not None else ""
+    word = text.split(maxsplit=1)[0].rstrip(":(") if text else ""
+    construct = f"`{word}`" if word in _STATEMENTS else f"`{asked_for}`"
+    return DataDependentError(
+        code, location=location, labels=dependence(proxy.node), construct=construct, asked_for=asked_for,
+        node=proxy.node.name,
+    )  # fmt: skip
+
+
+def trace_error(code: str, **fields: Any) -> TraceError:
+    """Return a `TraceError` at the user's line."""
+    return TraceError(code, location=here(3), **fields)

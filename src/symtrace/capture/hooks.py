@@ -1,0 +1,336 @@
+"""The only place that patches anything: process-wide hooks that answer for the thread that is capturing.
+
+A hook is installed when the first capture of the process begins and taken out when the last one ends. In a thread that
+is not capturing it passes through. Each place is counted, so that captures may overlap in any order.
+"""
+
+from __future__ import annotations
+
+import builtins
+import threading
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+if TYPE_CHECKING:
+    from .tracer import Tracer
+
+__all__ = ["PatchSet", "active_tracer", "installed", "original_call", "original_isinstance", "tracing_as"]
+
+original_isinstance = builtins.isinstance
+original_call = nn.Module.__call__
+_original_getattr = nn.Module.__getattr__
+_original_setattr = nn.Module.__setattr__
+_original_delattr = nn.Module.__delattr__
+_MISSING = object()
+
+
+class _Active(threading.local):
+    tracer: Tracer | None = None
+
+
+_active = _Active()
+_lock = threading.RLock()
+_counts: dict[tuple[int, str], int] = {}
+_saved: dict[tuple[int, str], tuple[Any, Any]] = {}
+
+
+def active_tracer() -> Tracer | None:
+    """Return the tracer that is capturing in this thread."""
+    return _active.tracer
+
+
+@contextmanager
+def tracing_as(tracer: Tracer | None) -> Iterator[None]:
+    """Make `tracer` the one that hooks of this thread answer to; None lets them pass through."""
+    before = _active.tracer
+    _active.tracer = tracer
+    try:
+        yield
+    finally:
+        _active.tracer = before
+
+
+def _read(place: Any, name: str) -> Any:
+    table = place if type(place) is dict else vars(place)
+    return table.get(name, _MISSING)
+
+
+def _write(place: Any, name: str, value: Any) -> None:
+    if type(place) is dict:
+        if value is _MISSING:
+            place.pop(name, None)
+        else:
+            place[name] = value
+    elif value is _MISSING:
+        delattr(place, name)
+    else:
+        setattr(place, name, value)
+
+
+class PatchSet:
+    """Places patched on behalf of one capture, given back by `undo` whatever happened."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[int, str]] = []
+
+    def patch(self, place: Any, name: str, make: Callable[[Any], Any]) -> None:
+        """Replace one attribute, or one entry of a dict.
+
+        Args:
+            place: A class, module or dict.
+            name: Name in it.
+            make: Gives the replacement for the present value; asked only when nobody holds the place yet.
+        """
+        key = (id(place), name)
+        with _lock:
+            if _counts.get(key, 0) == 0:
+                before = _read(place, name)
+                _saved[key] = (place, before)
+                _write(place, name, make(None if before is _MISSING else before))
+            _counts[key] = _counts.get(key, 0) + 1
+            self._held.append(key)
+
+    def patch_code(self, function: types.FunctionType, make: Callable[[types.FunctionType], types.CodeType]) -> None:
+        """Replace what a function object does, for all who have it."""
+        key = (id(function), "__code__")
+        with _lock:
+            if _counts.get(key, 0) == 0:
+                _saved[key] = (function, function.__code__)
+                function.__code__ = make(function)
+            _counts[key] = _counts.get(key, 0) + 1
+            self._held.append(key)
+
+    def undo(self) -> None:
+        """Give every place back; the last holder restores what was there."""
+        with _lock:
+            while self._held:
+                key = self._held.pop()
+                _counts[key] -= 1
+                if _counts[key] == 0:
+                    del _counts[key]
+                    place, before = _saved.pop(key)
+                    _write(place, key[1], before)
+
+
+# ---------------------------------------------------------------------- modules
+
+
+def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    tracer = _active.tracer
+    if tracer is None:
+        return original_call(self, *args, **kwargs)
+    return tracer._on_module_call(self, args, kwargs)
+
+
+def _module_getattr(self: nn.Module, name: str) -> Any:
+    value = _original_getattr(self, name)
+    tracer = _active.tracer
+    return value if tracer is None else tracer._on_getattr(self, name, value)
+
+
+def _module_setattr(self: nn.Module, name: str, value: Any) -> None:
+    tracer = _active.tracer
+    if tracer is None or not tracer._on_setattr(self, name, value):
+        _original_setattr(self, name, value)
+
+
+def _module_delattr(self: nn.Module, name: str) -> None:
+    tracer = _active.tracer
+    if tracer is None or not tracer._on_delattr(self, name):
+        _original_delattr(self, name)
+
+
+def _get_training(self: nn.Module) -> Any:
+    try:
+        value = self.__dict__["training"]
+    except KeyError:
+        raise AttributeError("training") from None
+    tracer = _active.tracer
+    return value if tracer is None else tracer._on_training(self, value)
+
+
+def _set_training(self: nn.Module, value: Any) -> None:
+    self.__dict__["training"] = value
+
+
+def _training_property(before: Any) -> Any:
+    return property(_get_training, _set_training)
+
+
+# ---------------------------------------------------------------------- builtins and torch
+
+
+def _isinstance(value: Any, classes: Any) -> bool:
+    if original_isinstance(value, classes):
+        return True
+    tracer = _active.tracer
+    return tracer is not None and tracer._on_isinstance(value, classes)
+
+
+def _callable(value: Any) -> bool:
+    tracer = _active.tracer
+    if tracer is not None and tracer._is_proxy(value):
+        return False
+    return _original_callable(value)
+
+
+_original_callable = builtins.callable
+
+
+def _gated(original: Any) -> Any:
+    """Return a function that records the call when an argument is traced."""
+
+    def hook(*args: Any, **kwargs: Any) -> Any:
+        tracer = _active.tracer
+        if tracer is not None:
+            proxy = tracer._find_proxy(args, kwargs)
+            if proxy is not None:
+                return proxy.tracer.call_function(original, args, kwargs)
+        return original(*args, **kwargs)
+
+    hook.__name__ = getattr(original, "__name__", "hook")
+    hook.__wrapped__ = original  # type: ignore[attr-defined]
+    return hook
+
+
+def _recorded(original: Any) -> Any:
+    """Return a function that is recorded whenever a capture is running, traced arguments or not."""
+
+    def hook(*args: Any, **kwargs: Any) -> Any:
+        tracer = _active.tracer
+        if tracer is not None:
+            return tracer.call_function(original, args, kwargs)
+        return original(*args, **kwargs)
+
+    hook.__name__ = getattr(original, "__name__", "hook")
+    hook.__wrapped__ = original  # type: ignore[attr-defined]
+    return hook
+
+
+def _hasattr(value: Any, name: str) -> bool:
+    tracer = _active.tracer
+    if tracer is not None and tracer._is_proxy(value):
+        return tracer._on_hasattr(value, name)
+    return _original_hasattr(value, name)
+
+
+_original_hasattr = builtins.hasattr
+
+
+class _SizeMeta(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return original_isinstance(value, _real_size)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, _real_size)
+
+
+_real_size = torch.Size
+
+
+class _Size(metaclass=_SizeMeta):
+    """Stands for `torch.Size`, whose C constructor takes no traced sizes."""
+
+    def __new__(cls, sizes: Any = ()) -> Any:
+        tracer = _active.tracer
+        if tracer is not None:
+            proxy = tracer._find_proxy((sizes,), {})
+            if proxy is not None:
+                return proxy.tracer.call_function(_real_size, (sizes,), {})
+        return _real_size(sizes)
+
+
+def _apply(original: Any) -> Any:
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        tracer = _active.tracer
+        bound = original.__get__(None, cls)
+        if tracer is not None:
+            return tracer._on_apply(cls, bound, args, kwargs)
+        return bound(*args, **kwargs)
+
+    return classmethod(apply)
+
+
+def _enter(original: Any) -> Any:
+    def __enter__(self: Any) -> Any:  # noqa: N807
+        tracer = _active.tracer
+        if tracer is not None:
+            tracer._on_enter(self)
+            with torch._C.DisableTorchFunction():  # what it sets inside is not a call of the program
+                return original(self)
+        return original(self)
+
+    return __enter__
+
+
+def _exit(original: Any) -> Any:
+    def __exit__(self: Any, *exc: Any) -> Any:  # noqa: N807
+        tracer = _active.tracer
+        if tracer is not None:
+            tracer._on_exit(self)
+            with torch._C.DisableTorchFunction():
+                return original(self, *exc)
+        return original(self, *exc)
+
+    return __exit__
+
+
+def _init_switch(original: Any) -> Any:
+    """`torch.set_grad_enabled` takes effect when it is made, with or without a `with` statement."""
+
+    def __init__(self: Any, mode: Any) -> None:  # noqa: N807
+        tracer = _active.tracer
+        if tracer is not None:
+            tracer._on_enter(self, (mode,))
+            with torch._C.DisableTorchFunction():
+                original(self, bool(mode))
+            return
+        original(self, mode)
+
+    return __init__
+
+
+SIZE_FACTORIES = ("empty", "ones", "rand", "randn", "zeros")
+"""Factories that take sizes one by one, where the C parser rejects a proxy before it asks who handles it."""
+
+MODES = (torch.no_grad, torch.enable_grad, torch.inference_mode, torch.autocast)
+
+
+@contextmanager
+def installed(tracer: Tracer) -> Iterator[PatchSet]:
+    """Install the hooks for the capture that `tracer` makes in this thread.
+
+    Yields:
+        The set of patches, to which the tracer may add.
+    """
+    patches = PatchSet()
+    try:
+        patches.patch(nn.Module, "__call__", lambda before: _module_call)
+        patches.patch(nn.Module, "__getattr__", lambda before: _module_getattr)
+        patches.patch(nn.Module, "__setattr__", lambda before: _module_setattr)
+        patches.patch(nn.Module, "__delattr__", lambda before: _module_delattr)
+        patches.patch(nn.Module, "training", _training_property)
+        patches.patch(builtins, "isinstance", lambda before: _isinstance)
+        patches.patch(builtins, "hasattr", lambda before: _hasattr)
+        patches.patch(builtins, "callable", lambda before: _callable)
+        patches.patch(builtins, "len", _gated)
+        patches.patch(torch, "Size", lambda before: _Size)
+        for name in SIZE_FACTORIES:
+            patches.patch(torch, name, _gated)
+        patches.patch(torch, "manual_seed", _recorded)
+        patches.patch(torch.random, "manual_seed", _recorded)
+        patches.patch(torch.autograd.Function, "apply", _apply)
+        for manager in MODES:
+            patches.patch(manager, "__enter__", _enter)
+            patches.patch(manager, "__exit__", _exit)
+        patches.patch(torch.set_grad_enabled, "__init__", _init_switch)
+        patches.patch(torch.set_grad_enabled, "__exit__", _exit)
+        with tracing_as(tracer):
+            yield patches
+    finally:
+        patches.undo()

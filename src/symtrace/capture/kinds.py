@@ -1,0 +1,153 @@
+"""What class the value of a node has, told from the operation alone."""
+
+from __future__ import annotations
+
+import math
+import operator
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ..ir import Node
+from ..ops import program, schemas_of
+
+__all__ = ["class_matches", "kind_of"]
+
+_INT_ATTRIBUTES = frozenset({"ndim", "itemsize", "nbytes", "output_nr"})
+_INT_METHODS = frozenset({
+    "dim", "element_size", "get_device", "ndimension", "nelement", "numel", "sparse_dim", "dense_dim", "storage_offset",
+})  # fmt: skip
+_OTHER_METHODS = {
+    "tolist": list, "split": tuple, "chunk": tuple, "unbind": tuple, "tensor_split": tuple, "unsafe_chunk": tuple,
+    "keys": list, "values": list, "items": list,
+}  # fmt: skip
+_COMPARISONS = frozenset({operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge})
+_ARITHMETIC = frozenset({
+    operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow, operator.neg, operator.pos,
+    operator.abs, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert,
+    operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod, operator.ipow,
+})  # fmt: skip
+_TO_INT = frozenset({len, round, math.floor, math.ceil, math.trunc, int})
+
+
+def kind_of(node: Node, attribute: Callable[[str], Any]) -> type:
+    """Return the class of a node's value; a tensor where nothing else is known.
+
+    Args:
+        node: The node.
+        attribute: Gives what a `get_attr` target reads.
+
+    Cost: a walk over the operands that are numbers.
+    """
+    op, target = node.op, node.target
+    if op == "placeholder":
+        return _kind_of_input(node)
+    if op == "get_attr":
+        return type(attribute(target))
+    if op == "call_method":
+        return _kind_of_method(node)
+    if op == "call_function":
+        return _kind_of_call(node, attribute)
+    return torch.Tensor
+
+
+def _kind_of_input(node: Node) -> type:
+    if node.target.startswith("**"):
+        return dict
+    if node.target.startswith("*"):
+        return tuple
+    annotation = node.type
+    origin = typing.get_origin(annotation)
+    if isinstance(origin, type):
+        return origin
+    return annotation if isinstance(annotation, type) else torch.Tensor
+
+
+def _kind_of_method(node: Node) -> type:
+    name = node.target
+    if name in ("size", "stride"):
+        given = len(node.args) + len(node.kwargs)
+        return (torch.Size if name == "size" else tuple) if given == 1 else int
+    if name in _INT_METHODS:
+        return int
+    if name == "item":
+        return float
+    if name.startswith("is_") or name in ("equal", "allclose"):
+        return bool
+    return _OTHER_METHODS.get(name, torch.Tensor)
+
+
+def _kind_of_attribute(owner: type, name: Any) -> type:
+    if name == "shape":
+        return torch.Size
+    if name == "dtype":
+        return torch.dtype
+    if name == "device":
+        return torch.device
+    if name == "layout":
+        return torch.layout
+    if name in _INT_ATTRIBUTES:
+        return int
+    if isinstance(name, str) and (name.startswith("is_") or name in ("requires_grad", "retains_grad")):
+        return bool
+    return str if owner is torch.device and name == "type" else torch.Tensor
+
+
+def _kind_of_call(node: Node, attribute: Callable[[str], Any]) -> type:
+    def of(value: Any) -> type:
+        return kind_of(value, attribute) if isinstance(value, Node) else type(value)
+
+    target, args = node.target, node.args
+    if target is getattr:
+        return _kind_of_attribute(of(args[0]), args[1] if len(args) > 1 else None)
+    if target is operator.getitem:
+        return _kind_of_item(of(args[0]), args[1])
+    if target in _TO_INT:
+        return int
+    if target is torch.Size:
+        return torch.Size
+    if target is program.enter_mode:
+        return object
+    if target in _ARITHMETIC or target in _COMPARISONS or target is operator.truediv:
+        return _kind_of_operator(target, [of(arg) for arg in args])
+    if getattr(target, "__module__", None) == "math":
+        return float
+    for schema in schemas_of(target)[:1]:
+        returns = schema.returns
+        if len(returns) > 1:
+            return tuple
+        if len(returns) == 1:
+            return {"int": int, "float": float, "bool": bool}.get(str(returns[0].type), torch.Tensor)
+    return torch.Tensor
+
+
+def _kind_of_item(kind: type, index: Any) -> type:
+    if kind is torch.Size:
+        return torch.Size if isinstance(index, slice) else int
+    if isinstance(index, slice) and kind in (tuple, list):
+        return kind
+    return torch.Tensor
+
+
+def _kind_of_operator(target: Any, operands: list[type]) -> type:
+    if any(issubclass(kind, torch.Tensor) for kind in operands):
+        return torch.Tensor
+    if any(issubclass(kind, tuple | list) for kind in operands):
+        return tuple if any(issubclass(kind, tuple) for kind in operands) else list
+    if target in _COMPARISONS:
+        return bool
+    if target is operator.truediv or float in operands:
+        return float
+    return int
+
+
+def class_matches(kind: type, classes: Any) -> bool:
+    """Answer `isinstance` for a value of class `kind`."""
+    if type(classes) is tuple:
+        return any(class_matches(kind, one) for one in classes)
+    if type(classes) is types.UnionType:
+        return any(class_matches(kind, one) for one in typing.get_args(classes))
+    return type(classes) is not types.GenericAlias and issubclass(type(classes), type) and issubclass(kind, classes)

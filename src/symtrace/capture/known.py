@@ -1,0 +1,127 @@
+"""Values that are known while tracing: of constants, of examples, and of the shapes of parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # the public face of fake tensors (2.13, 2.14)
+
+from ..ir import Node, map_arg
+from ..ops import effects
+from .hooks import tracing_as
+
+if TYPE_CHECKING:
+    from .recording import TracerBase
+
+__all__ = ["Known", "Unknown"]
+
+
+class Unknown(Exception):  # noqa: N818 - a signal inside this package, no error
+    """The value of a node can't be told without running the program on real inputs."""
+
+
+class Known:
+    """Works out the values of nodes on demand, and whether they rest on something that a call may change.
+
+    Constants are computed for real. Parameters, buffers and example inputs are fake tensors: shapes, dtypes and devices
+    are known, their content is not; only example values that the caller asked to follow are real.
+
+    Args:
+        tracer: Gives the examples and the module.
+    """
+
+    def __init__(self, tracer: TracerBase) -> None:
+        self._tracer = tracer
+        self._mode: FakeTensorMode | None = None
+        self._values: dict[Node, tuple[Any, bool]] = {}
+        self._unknown: set[Node] = set()
+
+    def value(self, node: Node) -> tuple[Any, bool]:
+        """Return the value of `node`, and whether it holds only for calls like the example.
+
+        Raises:
+            Unknown: The value depends on inputs, state or random numbers.
+
+        Cost: the part of the graph that `node` depends on, once.
+        """
+        stack = [node]
+        while stack:
+            current = stack[-1]
+            if current in self._values:
+                stack.pop()
+                continue
+            if current in self._unknown:
+                raise Unknown
+            missing = [used for used in current.all_input_nodes if used not in self._values]
+            if missing and current.op not in ("placeholder", "get_attr"):
+                stack.extend(missing)
+                continue
+            try:
+                with tracing_as(None), torch._C.DisableTorchFunction(), torch.no_grad():
+                    self._values[current] = self._compute(current)
+            except Exception as error:  # whatever an operator raises on fake values, the answer is not known
+                self._unknown.update(stack)
+                raise Unknown from error
+            stack.pop()
+        return self._values[node]
+
+    def _compute(self, node: Node) -> tuple[Any, bool]:
+        if node.op == "placeholder":
+            example = self._tracer.examples.get(node, _NONE)
+            if example is _NONE:
+                raise Unknown
+            return (example if node in self._tracer.real_examples else self._fake(example)), True
+        if node.op == "get_attr":
+            value = self._tracer.attribute(node.target)
+            if isinstance(value, torch.Tensor):
+                return self._fake(value), False
+            return value, True
+        module = self._tracer.attribute(node.target) if node.op == "call_module" else None
+        effect = effects(node.op, node.target, node.args, node.kwargs, module)
+        if not effect.is_pure or any(self._is_written(used) for used in (node, *node.all_input_nodes)):
+            raise Unknown
+        assumed = any(self._values[used][1] for used in node.all_input_nodes)
+        args = map_arg(node.args, lambda used: self._values[used][0])
+        kwargs = map_arg(node.kwargs, lambda used: self._values[used][0])
+        with self._fake_mode():
+            return self._call(node, module, _thaw(args), dict(kwargs)), assumed
+
+    def _call(self, node: Node, module: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        if node.op == "call_method":
+            return getattr(args[0], node.target)(*args[1:], **kwargs)
+        if node.op == "call_module":
+            return module(*args, **kwargs)
+        if not _has_fakes((args, kwargs)) and self._mode is not None:
+            with torch.utils._python_dispatch._disable_current_modes():
+                return node.target(*args, **kwargs)
+        return node.target(*args, **kwargs)
+
+    @staticmethod
+    def _is_written(node: Node) -> bool:
+        for user in node.users:
+            if effects(user.op, user.target, user.args, user.kwargs).mutates:
+                return True
+        return False
+
+    def _fake_mode(self) -> FakeTensorMode:
+        if self._mode is None:
+            self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        return self._mode
+
+    def _fake(self, value: Any) -> Any:
+        mode = self._fake_mode()
+        return torch.utils._pytree.tree_map_only(
+            torch.Tensor, lambda t: t if isinstance(t, FakeTensor) else mode.from_tensor(t), value
+        )
+
+
+_NONE = object()
+
+
+def _thaw(args: Any) -> Any:
+    return tuple(list(item) if isinstance(item, list) else item for item in args)
+
+
+def _has_fakes(value: Any) -> bool:
+    return any(isinstance(leaf, FakeTensor) for leaf in torch.utils._pytree.tree_leaves(value))

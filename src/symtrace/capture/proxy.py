@@ -1,0 +1,296 @@
+"""`Proxy`: a traced value. Every operation on it is recorded."""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..errors import ArgumentError
+from ..ir import Node
+from .frames import is_assert, unpacked_length, user_frame
+
+if TYPE_CHECKING:
+    from .recording import TracerBase
+
+__all__ = ["Attribute", "ParameterProxy", "Proxy"]
+
+_TENSOR_SLOTS = frozenset({"data", "grad", "requires_grad", "real", "imag", "names"})
+
+
+class Proxy:
+    """Stands for a value while a program is traced, and records what is done with it.
+
+    Args:
+        node: The node that computes the value.
+        tracer: The tracer that records; by default one that only adds nodes to the graph of `node`.
+
+    >>> import symtrace
+    >>> graph = symtrace.Graph()
+    >>> x = Proxy(graph.placeholder("x"))
+    >>> (x + 1).node
+    add
+    """
+
+    node: Node
+    tracer: TracerBase
+
+    def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
+        if tracer is None:
+            from .recording import GraphAppendingTracer
+
+            tracer = GraphAppendingTracer(node.graph)
+        object.__setattr__(self, "tracer", tracer)
+        object.__setattr__(self, "node", node)
+
+    def __graph_node__(self) -> Node:
+        return self.node
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.node.name})"
+
+    # ------------------------------------------------------------------ attributes and calls
+
+    def __getattr__(self, k: str) -> Any:
+        if k.startswith("__") and k.endswith("__") and k not in _TENSOR_DUNDERS:
+            raise AttributeError(k)  # Python asks for protocols; a traced value has those that are defined here
+        return Attribute(self, k)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _TENSOR_SLOTS:
+            self.tracer.call_function(setattr, (self, name, value), {})
+        else:
+            object.__setattr__(self, name, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.tracer.call_method("__call__", (self, *args), kwargs)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.tracer.call_function(operator.setitem, (self, index, value), {})
+
+    def __delitem__(self, index: Any) -> None:
+        self.tracer.call_function(operator.delitem, (self, index), {})
+
+    def keys(self) -> Any:
+        """Return what `**value` needs; see `Tracer.keys`."""
+        return self.tracer.keys(self)
+
+    # ------------------------------------------------------------------ questions that Python itself asks
+
+    def __iter__(self) -> Iterator[Any]:
+        frame = sys._getframe(1)
+        count = unpacked_length(frame)
+        if count is not None:
+            return iter([self[index] for index in range(count)])
+        return self.tracer.iter(self)
+
+    def __bool__(self) -> bool:
+        if self.tracer.trace_asserts:
+            frame = user_frame(2)
+            if frame is not None and is_assert(frame):
+                self.tracer.call_function(torch._assert, (self, "assertion failed"), {})
+                return True
+        return self.tracer.to_bool(self)
+
+    def __len__(self) -> int:
+        return self.tracer.to_length(self)
+
+    def __int__(self) -> int:
+        return int(self.tracer.to_number(self, "int"))
+
+    def __float__(self) -> float:
+        return float(self.tracer.to_number(self, "float"))
+
+    def __complex__(self) -> complex:
+        return complex(self.tracer.to_number(self, "complex"))
+
+    def __contains__(self, item: Any) -> bool:
+        return self.tracer.to_contains(self, item)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.tracer.to_array(self)
+
+    def __index__(self) -> int:
+        return int(self.tracer.to_number(self, "an index"))
+
+    # ------------------------------------------------------------------ torch functions
+
+    @classmethod
+    def __torch_function__(
+        cls, orig_method: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        for value in args:
+            if isinstance_proxy(value):
+                return value.tracer.on_torch_function(orig_method, args, kwargs)
+        found: list[Proxy] = []
+        collect_proxies((args, kwargs), found)
+        return found[0].tracer.on_torch_function(orig_method, args, kwargs)
+
+
+_TENSOR_DUNDERS = frozenset({"__and__", "__or__", "__dlpack__"})
+
+
+def isinstance_proxy(value: Any) -> bool:
+    """Tell whether `value` is a traced value, without asking hooks."""
+    return issubclass(type(value), Proxy)
+
+
+def collect_proxies(value: Any, found: list[Proxy]) -> None:
+    """Append every traced value in tuples, lists, dicts and slices to `found`."""
+    if issubclass(type(value), Proxy):
+        found.append(value)
+        return
+    cls = type(value)
+    if issubclass(cls, list | tuple):
+        for item in value:
+            collect_proxies(item, found)
+    elif issubclass(cls, dict):
+        for item in value.values():
+            collect_proxies(item, found)
+    elif cls is slice:
+        for item in (value.start, value.stop, value.step):
+            collect_proxies(item, found)
+
+
+class Attribute(Proxy):
+    """An attribute of a traced value: a node is made only when it is used other than by calling it.
+
+    Args:
+        root: The traced value.
+        attr: Name of the attribute.
+    """
+
+    def __init__(self, root: Proxy, attr: str) -> None:
+        object.__setattr__(self, "root", root)
+        object.__setattr__(self, "attr", attr)
+        object.__setattr__(self, "tracer", root.tracer)
+        object.__setattr__(self, "_node", None)
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The node that reads the attribute."""
+        if self._node is None:
+            object.__setattr__(self, "_node", self.tracer.call_function(getattr, (self.root, self.attr), {}).node)
+        return self._node  # type: ignore[no-any-return]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.tracer.call_method(self.attr, (self.root, *args), kwargs)
+
+
+class ParameterProxy(Proxy):
+    """A parameter whose shape is known and given as plain numbers.
+
+    Args:
+        tracer: The tracer.
+        node: The node that reads the parameter.
+        name: Its dotted path.
+        param: The parameter.
+    """
+
+    def __init__(self, tracer: TracerBase, node: Node, name: str, param: torch.nn.Parameter) -> None:
+        super().__init__(node, tracer)
+        if not isinstance(param, torch.nn.Parameter):
+            raise ArgumentError("ST112", what="param", expected="a Parameter", actual=type(param).__name__)
+        object.__setattr__(self, "param", param)
+        object.__setattr__(self, "name", name)
+
+    def __repr__(self) -> str:
+        return f"ParameterProxy({self.name})"
+
+    @property
+    def shape(self) -> torch.Size:
+        """Shape of the parameter."""
+        return self.param.shape  # type: ignore[no-any-return]
+
+    def size(self, *args: Any) -> Any:
+        """Return the size of the parameter."""
+        return self.param.size(*args)
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return int(self.param.dim())
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return int(self.param.ndim)
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return int(self.param.numel())
+
+    def nelement(self) -> int:
+        """Return the number of elements."""
+        return int(self.param.numel())
+
+
+# ---------------------------------------------------------------------- operators
+
+_OPERATORS = (
+    "add", "and_", "eq", "floordiv", "ge", "getitem", "gt", "le", "lshift", "lt", "matmul", "mod", "mul", "ne", "or_",
+    "pow", "rshift", "sub", "truediv", "xor",
+)  # fmt: skip
+_UNARY = ("abs", "invert", "neg", "pos")
+_REFLECTED = (
+    "add", "and_", "floordiv", "lshift", "matmul", "mod", "mul", "or_", "pow", "rshift", "sub", "truediv", "xor",
+)  # fmt: skip
+
+
+def _binary(target: Callable[..., Any]) -> Any:
+    def method(self: Proxy, other: Any) -> Any:
+        return self.tracer.call_function(target, (self, other), {})
+
+    return method
+
+
+def _unary(target: Callable[..., Any]) -> Any:
+    def method(self: Proxy) -> Any:
+        return self.tracer.call_function(target, (self,), {})
+
+    return method
+
+
+def _reflected(target: Callable[..., Any]) -> Any:
+    def method(self: Proxy, other: Any) -> Any:
+        return self.tracer.call_function(target, (other, self), {})
+
+    return method
+
+
+def _in_place(target: Callable[..., Any], name: str) -> Any:
+    # Named like the operator without assignment, which is how people select the node.
+    def method(self: Proxy, other: Any) -> Any:
+        return self.tracer.create_proxy("call_function", target, (self, other), {}, name=name)
+
+    return method
+
+
+def _rounding(target: Callable[..., Any]) -> Any:
+    def method(self: Proxy, *args: Any) -> Any:
+        return self.tracer.call_function(target, (self, *args), {})
+
+    return method
+
+
+def _install_operators() -> None:
+    for name in _OPERATORS:
+        target = getattr(operator, name)
+        setattr(Proxy, f"__{name.rstrip('_')}__", _binary(target))
+    for name in _UNARY:
+        setattr(Proxy, f"__{name}__", _unary(getattr(operator, name)))
+    for name in _REFLECTED:
+        plain = name.rstrip("_")
+        setattr(Proxy, f"__r{plain}__", _reflected(getattr(operator, name)))
+        setattr(Proxy, f"__i{plain}__", _in_place(getattr(operator, f"i{plain}"), name))
+    for name, function in (("round", round), ("floor", math.floor), ("ceil", math.ceil), ("trunc", math.trunc)):
+        setattr(Proxy, f"__{name}__", _rounding(function))
+    Proxy.__divmod__ = _binary(divmod)  # type: ignore[attr-defined]
+    Proxy.__rdivmod__ = _reflected(divmod)  # type: ignore[attr-defined]
+
+
+_install_operators()

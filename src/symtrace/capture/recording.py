@@ -1,0 +1,332 @@
+"""Recording: the hooks that every tracer has."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
+from ..ops import effects
+from ..runtime import Graph
+from ..runtime.graph import find_module
+from .arguments import ATOMS, convert_container, convert_object
+from .blame import data_dependent, trace_error
+from .frames import user_frame, user_frames
+from .guards import add_guard
+from .known import Known, Unknown
+from .proxy import Attribute, Proxy, collect_proxies
+from .report import Report
+
+__all__ = ["GraphAppendingTracer", "Scope", "TracerBase"]
+
+
+class Scope(NamedTuple):
+    """The module whose forward is being traced.
+
+    Attributes:
+        module_path: Dotted path, `""` for the root.
+        module_type: Its class.
+    """
+
+    module_path: str
+    module_type: Any
+
+
+class TracerBase:
+    """Records operations on traced values as nodes of `graph`; the hooks are methods.
+
+    Each hook calls the next inner one: `call_function` and `call_method` call `create_proxy`, which calls `create_arg`
+    for the arguments, `create_node` for the node and `proxy` for the value to give back.
+
+    Attributes:
+        graph: The graph that is recorded.
+        record_stack_traces: Record all frames of the user's stack with each node, not only the innermost.
+        check_mutable_operations: Refuse operations that write to their arguments.
+        trace_asserts: Record `assert` on traced values as `torch._assert`.
+        proxy_buffer_attributes: Treat buffers as traced values when they are read, as parameters are.
+        traced_func_name: Name of the method of the root that is traced.
+        examples: Example values by placeholder.
+        real_examples: Placeholders whose example is followed where its content decides.
+        report: What was decided on the user's behalf.
+    """
+
+    graph: Graph
+    record_stack_traces: bool = False
+    check_mutable_operations: bool = False
+    trace_asserts: bool = False
+    proxy_buffer_attributes: bool = False
+    traced_func_name: str = "forward"
+
+    def __init__(self) -> None:
+        self.scope = Scope("", None)
+        self.module_stack: dict[str, tuple[str, Any]] = {}
+        self.node_name_to_scope: dict[str, tuple[str, Any]] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.examples: dict[Node, Any] = {}
+        self.real_examples: set[Node] = set()
+        self.report = Report()
+        self._known = Known(self)
+        self._guarded: set[Node] = set()
+        self._calls: dict[Any, tuple[str, Any]] = {}
+
+    # ------------------------------------------------------------------ recording
+
+    def create_node(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
+        """Add a node to the graph; the innermost recording hook.
+
+        Args:
+            kind: Op kind.
+            target: What to read or call.
+            args: Arguments, converted.
+            kwargs: Keyword arguments, converted.
+            name: Wanted name.
+            type_expr: Annotation.
+        """
+        node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        if self.record_stack_traces:
+            frames = user_frames(2)
+            node.origin = Origin(frames, self.scope.module_path)
+        else:
+            frame = user_frame(2)
+            if frame is not None:
+                node.origin = Origin((Frame(frame.f_code, frame.f_lasti),), self.scope.module_path)
+        self.node_name_to_scope[node.name] = (self.scope.module_path, self.scope.module_type)
+        if self.module_stack:
+            node._meta = {"nn_module_stack": self.module_stack}
+        if self.check_mutable_operations and kind in ("call_function", "call_method"):
+            self._refuse_mutation(node)
+        return node
+
+    def _refuse_mutation(self, node: Node) -> None:
+        if effects(node.op, node.target, node.args, node.kwargs).mutates:
+            self.graph.erase_node(node)
+            raise trace_error("ST018", call=str(node.target))
+
+    def proxy(self, node: Node) -> Proxy:
+        """Return the traced value of a node."""
+        return Proxy(node, self)
+
+    def create_proxy(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Proxy:
+        """Record an operation on values and return the traced value of its result.
+
+        Args:
+            kind: Op kind.
+            target: What to read or call.
+            args: Arguments: traced values, tensors, containers, constants.
+            kwargs: Keyword arguments.
+            name: Wanted name of the node.
+            type_expr: Annotation.
+            proxy_factory_fn: Makes the traced value instead of `proxy`.
+        """
+        args_ = self.create_arg(args)
+        kwargs_ = self.create_arg(kwargs) if kwargs else {}
+        node = self.create_node(kind, target, args_, kwargs_, name, type_expr)
+        return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
+
+    def call_function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record a call of a function."""
+        return self.create_proxy("call_function", function, args, kwargs)
+
+    def call_method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record a call of a method of `args[0]`."""
+        return self.create_proxy("call_method", method, args, kwargs)
+
+    def create_arg(self, a: Any) -> Any:
+        """Return a value as an argument of a node.
+
+        Args:
+            a: A traced value, a tensor, a container of such, or a constant.
+
+        Raises:
+            TraceError: ST017, an object that holds traced values and can't be built again.
+        """
+        cls = type(a)
+        if cls in ATOMS:
+            return a
+        if issubclass(cls, Proxy):
+            return a.node
+        if cls is tuple:
+            return tuple([self.create_arg(item) for item in a])
+        if cls is list or cls is immutable_list:
+            return [self.create_arg(item) for item in a]
+        if cls is dict or cls is immutable_dict:
+            return {self._key(key): self.create_arg(item) for key, item in a.items()}
+        if cls is slice:
+            return slice(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
+        if issubclass(cls, tuple | list | dict):
+            return convert_container(a, self.create_arg, self._call_node)
+        if issubclass(cls, Node):
+            return a
+        return convert_object(a, self.create_arg, self._call_node)
+
+    @staticmethod
+    def _key(key: Any) -> Any:
+        found: list[Proxy] = []
+        collect_proxies(key, found)
+        if found:
+            raise data_dependent(found[0], "dict key", "ST013")
+        return key
+
+    def _call_node(self, target: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Node:
+        return self.create_node("call_function", target, args, kwargs or {})
+
+    def on_torch_function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Record a call that torch handed over, as a function or a method, whichever the user called."""
+        try:
+            how, target = self._calls[function]
+        except (KeyError, TypeError):
+            how, target = _classify(function)
+            try:
+                self._calls[function] = (how, target)
+            except TypeError:  # an unhashable callable
+                pass
+        if how == "method":
+            return self.call_method(target, args, kwargs)
+        if how == "attribute":
+            return self.call_function(getattr, (args[0], target), {})
+        return self.call_function(target, args, kwargs)
+
+    # ------------------------------------------------------------------ questions
+
+    def attribute(self, target: str) -> Any:
+        """Return what a `get_attr` or `call_module` target reads now, or None."""
+        return None
+
+    def known_value(self, obj: Proxy) -> Any:
+        """Return the value of a traced value where it is known, adding a guard if it rests on an example.
+
+        Raises:
+            Unknown: It is not known.
+        """
+        value, assumed = self._known.value(obj.node)
+        if assumed and obj.node not in self._guarded:
+            self._guarded.add(obj.node)
+            if not isinstance(value, torch.Tensor):
+                add_guard(self, obj.node, value)
+        return value
+
+    def _decide(self, obj: Proxy, asked_for: str, code: str, convert: Callable[[Any], Any]) -> Any:
+        try:
+            value, assumed = self._known.value(obj.node)
+            answer = convert(value)
+        except (Unknown, RuntimeError, TypeError, ValueError):
+            raise data_dependent(obj, asked_for, code) from None
+        if assumed:
+            self._guard_answer(obj, value, answer, asked_for)
+        return answer
+
+    def _guard_answer(self, obj: Proxy, value: Any, answer: Any, asked_for: str) -> None:
+        node = obj.node
+        if asked_for == "len":
+            node = self._call_node(len, (node,))
+        elif isinstance(value, torch.Tensor) or type(value) is not type(answer):
+            node = self._call_node(type(answer), (node,))
+        if node not in self._guarded:
+            self._guarded.add(node)
+            add_guard(self, node, answer)
+
+    def to_bool(self, obj: Proxy) -> bool:
+        """Answer `bool(value)`, which `if`, `while`, `and`, `or`, `not` and `assert` ask.
+
+        Raises:
+            DataDependentError: ST012, the answer is not known while tracing.
+        """
+        return bool(self._decide(obj, "bool", "ST012", bool))
+
+    def to_length(self, obj: Proxy) -> int:
+        """Answer a call of `__len__`.
+
+        Raises:
+            DataDependentError: ST013, the length is not known while tracing.
+        """
+        return int(self._decide(obj, "len", "ST013", len))
+
+    def to_number(self, obj: Proxy, what: str) -> Any:
+        """Answer `int`, `float` and the like.
+
+        Raises:
+            DataDependentError: ST013, the number is not known while tracing.
+        """
+        convert = {"int": int, "float": float, "complex": complex}.get(what, operator.index)
+        return self._decide(obj, what, "ST013", convert)
+
+    def to_contains(self, obj: Proxy, item: Any) -> bool:
+        """Answer `item in value`.
+
+        Raises:
+            DataDependentError: ST013, the answer is not known while tracing.
+        """
+        return bool(self._decide(obj, "in", "ST013", lambda value: item in value))
+
+    def to_array(self, obj: Proxy) -> Any:
+        """Answer a conversion to numpy.
+
+        Raises:
+            DataDependentError: ST019, numpy can't work on a traced value.
+        """
+        raise data_dependent(obj, "numpy", "ST019")
+
+    def iter(self, obj: Proxy) -> Iterator[Any]:
+        """Iterate over a traced value.
+
+        Raises:
+            DataDependentError: ST020, the length is not known while tracing.
+        """
+        count = self._decide(obj, "len", "ST020", len)
+        return iter([obj[index] for index in range(count)])
+
+    def keys(self, obj: Proxy) -> Any:
+        """Return the keys of a traced value, for `**value`; by default a traced value itself."""
+        return Attribute(obj, "keys")()
+
+
+def _classify(function: Any) -> tuple[str, Any]:
+    """Tell whether a call is recorded as a method, an attribute or a function."""
+    name = getattr(function, "__name__", "")
+    if name == "__get__":
+        return "attribute", getattr(function.__self__, "__name__", name)
+    if name in ("__getitem__", "__setitem__"):
+        return "function", getattr(operator, name.strip("_"))
+    if torch.overrides.is_tensor_method_or_property(function):
+        return "method", name
+    return "function", function
+
+
+class GraphAppendingTracer(TracerBase):
+    """Adds to a graph that exists already, for traced values made by hand.
+
+    Args:
+        graph: The graph.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+
+    def attribute(self, target: str) -> Any:
+        """Return what a target reads from the module that owns the graph."""
+        owner = self.graph.owning_module
+        return None if owner is None else find_module(owner, target)
+

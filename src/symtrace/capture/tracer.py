@@ -1,0 +1,618 @@
+"""`Tracer`: runs a module or function on traced values and records what it does."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
+from torch import nn
+
+from ..codegen import PyTreeCodeGen, PyTreeInfo
+from ..diagnostics import Location
+from ..errors import ArgumentError, TraceError
+from ..ir import Node
+from ..ops import program
+from ..runtime import Graph
+from ..runtime.graph import find_module
+from . import hooks
+from .blame import here, trace_error
+from .inputs import PH, Argument, PHBase, PHWithMeta, arguments_of, bind_examples, call_positionally, is_nested
+from .kinds import class_matches, kind_of
+from .mode import CaptureMode
+from .proxy import ParameterProxy, Proxy, collect_proxies
+from .recording import Scope, TracerBase
+from .state import Paths, Restart, Snapshot
+from .wrapping import patch_wrapped
+
+__all__ = ["Tracer"]
+
+_MISSING = object()
+
+
+class Tracer(TracerBase):
+    """Traces a module or function; override the hooks to change what is recorded.
+
+    Args:
+        autowrap_modules: Python modules whose functions stay one node.
+        autowrap_functions: Functions that stay one node.
+        param_shapes_constant: Give the shapes of parameters as plain numbers.
+
+    >>> import torch
+    >>> graph = Tracer().trace(torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()))
+    >>> [node.name for node in graph.nodes]
+    ['input_1', '_0', '_1', 'output']
+    """
+
+    def __init__(
+        self,
+        autowrap_modules: tuple[types.ModuleType, ...] = (math,),
+        autowrap_functions: tuple[Callable[..., Any], ...] = (),
+        param_shapes_constant: bool = False,
+    ) -> None:
+        super().__init__()
+        self.param_shapes_constant = param_shapes_constant
+        self.leaf_functions: tuple[Callable[..., Any], ...] = ()
+        self._autowrap_search = list(autowrap_modules)
+        self._autowrapped = {
+            id(value)
+            for module in autowrap_modules
+            for name, value in vars(module).items()
+            if not name.startswith("_") and callable(value)
+        } | {id(function) for function in autowrap_functions}
+        self._autowrap_functions = tuple(autowrap_functions)
+        self.root: nn.Module = nn.Module()
+
+    # ------------------------------------------------------------------ hooks
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Tell whether a module stays one node; by default everything from `torch.nn` but `Sequential`.
+
+        Args:
+            m: The module.
+            module_qualified_name: Its dotted path.
+        """
+        return (
+            m.__module__.startswith(("torch.nn", "torch.ao.nn")) and not hooks.original_isinstance(m, nn.Sequential)
+        )
+
+    def path_of_module(self, mod: nn.Module) -> str:
+        """Return the dotted path of a module of the root.
+
+        Raises:
+            NameError: It is not in the root.
+        """
+        names = self._paths.modules.get(id(mod))
+        if names is None:
+            raise NameError("module is not installed as a submodule")
+        return self._last_path.get(id(mod), names[0]) if len(names) > 1 else names[0]
+
+    def call_module(
+        self, m: nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Record or inline a call of a module.
+
+        Args:
+            m: The module.
+            forward: Calls it for real, hooks included.
+            args: Arguments of the call.
+            kwargs: Keyword arguments of the call.
+        """
+        path = self.path_of_module(m)
+        if self._has_backward_hooks(m) or self.is_leaf_module(m, path):
+            return self.create_proxy("call_module", path, args, kwargs)
+        scope, stack = self.scope, self.module_stack
+        self.scope = Scope(path, type(m))
+        self.module_stack = {**stack, path: (path, type(m))}
+        try:
+            return forward(*args, **kwargs)
+        finally:
+            self.scope, self.module_stack = scope, stack
+
+    @staticmethod
+    def _has_backward_hooks(m: nn.Module) -> bool:
+        # They wrap what goes in and out for autograd, which only real tensors can bear.
+        return bool(m._backward_hooks) or bool(getattr(m, "_backward_pre_hooks", None))
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        """Return what the program gets when it reads a parameter or buffer of a module.
+
+        Args:
+            attr: Name of the attribute.
+            attr_val: Its value.
+            parameter_proxy_cache: Traced values of parameters read before, by path.
+        """
+        is_parameter = hooks.original_isinstance(attr_val, nn.Parameter)
+        if not is_parameter and not (self.proxy_buffer_attributes and hooks.original_isinstance(attr_val, torch.Tensor)):
+            return attr_val
+        path = self._paths.tensors.get(id(attr_val))
+        if path is None:
+            return attr_val
+        if path not in parameter_proxy_cache:
+            factory = None
+            if is_parameter and self.param_shapes_constant:
+
+                def factory(node: Node) -> Proxy:
+                    return ParameterProxy(self, node, path, attr_val)
+
+            parameter_proxy_cache[path] = self.create_proxy("get_attr", path, (), {}, proxy_factory_fn=factory)
+        return parameter_proxy_cache[path]
+
+    def create_arg(self, a: Any) -> Any:
+        """Return a value as an argument of a node; tensors and modules are read from the module or interned."""
+        if hooks.original_isinstance(a, torch.Tensor):
+            return self.create_node("get_attr", self._path_of_tensor(a), (), {})
+        if hooks.original_isinstance(a, nn.Module):
+            return self._module_node(a)
+        return super().create_arg(a)
+
+    def get_fresh_qualname(self, prefix: str) -> str:
+        """Return `prefix` with the first number that makes it no attribute of the root."""
+        number = 0
+        while (name := f"{prefix}{number}") in self.graph.interned or hasattr(self.root, name):
+            number += 1
+        return name
+
+    def create_args_for_root(
+        self, root_fn: Callable[..., Any], is_module: bool, concrete_args: Any = None
+    ) -> tuple[Callable[..., Any], list[Any]]:
+        """Make a placeholder for each parameter of the root.
+
+        Args:
+            root_fn: Function to be traced.
+            is_module: Its first parameter is the module.
+            concrete_args: Values, by name, that parameters are specialised to.
+
+        Returns:
+            A function that takes one value per parameter, and the values.
+        """
+        arguments, _ = arguments_of(inspect.unwrap(root_fn), is_module)
+        concrete = self._concrete(arguments, concrete_args)
+        leading = [self.root] if is_module else []
+        if any(is_nested(value) for value in concrete.values()):
+            return self._nested_inputs(root_fn, arguments, leading, concrete)
+        values = {}
+        guards: list[tuple[Node, Any]] = []
+        for argument in arguments:
+            values[argument.name] = self._input(argument, concrete.get(argument.name, _MISSING), guards)
+        for node, expected in guards:
+            self._specialise(node, expected)
+
+        def call(*given: Any) -> Any:
+            by_name = dict(zip([a.name for a in arguments], given[len(leading) :], strict=True))
+            return call_positionally(root_fn, arguments, list(given[: len(leading)]), by_name)
+
+        return call, [*leading, *values.values()]
+
+    # ------------------------------------------------------------------ inputs
+
+    def _concrete(self, arguments: list[Argument], concrete_args: Any) -> dict[str, Any]:
+        names = [argument.name for argument in arguments]
+        if concrete_args is None:
+            return {}
+        if hooks.original_isinstance(concrete_args, tuple):
+            if len(concrete_args) != len(names):
+                raise ArgumentError("ST015", reason=f"{len(concrete_args)} concrete arguments were given",
+                                    parameters=", ".join(names))  # fmt: skip
+            return dict(zip(names, concrete_args, strict=True))
+        unknown = [key for key in concrete_args if key not in names]
+        if unknown:
+            raise ArgumentError("ST021", unknown=", ".join(map(repr, unknown)), parameters=", ".join(names))
+        return dict(concrete_args)
+
+    def _input(self, argument: Argument, concrete: Any, guards: list[tuple[Node, Any]]) -> Any:
+        default = argument.default
+        args = () if default is inspect.Parameter.empty else (default,)
+        node = self._placeholder(argument.target, args, argument.annotation)
+        node.kind = argument.node_kind
+        if concrete is _MISSING or hooks.original_isinstance(concrete, PHBase):
+            if hooks.original_isinstance(concrete, PHWithMeta):
+                node.meta["ph_key"] = concrete.ph_key
+            example = self._example_values.get(argument.name, _MISSING)
+            if example is None or (example is _MISSING and argument.name in self._left_out):
+                guards.append((node, None))
+                return None
+            if example is not _MISSING:
+                self.examples[node] = example
+            return self.proxy(node)
+        if hooks.original_isinstance(concrete, torch.Tensor):
+            self.examples[node] = concrete
+            self.real_examples.add(node)
+            return self.proxy(node)
+        guards.append((node, concrete))
+        return concrete
+
+    def _placeholder(self, target: str, args: tuple[Any, ...], annotation: Any) -> Node:
+        # Defaults are objects of the user's and stay as they are: no conversion, no node.
+        return self.create_node("placeholder", target, args, {}, type_expr=annotation)
+
+    def _specialise(self, node: Node, expected: Any) -> None:
+        condition = f"{node.target} is {expected!r}"
+        self.report.add("guard", condition, None)
+        self.create_node("call_function", program.guard, (node, expected, condition), {})
+
+    def _nested_inputs(
+        self, root_fn: Callable[..., Any], arguments: list[Argument], leading: list[Any], concrete: dict[str, Any]
+    ) -> tuple[Callable[..., Any], list[Any]]:
+        values = [concrete.get(argument.name, PH) for argument in arguments]
+        leaves, in_spec = pytree.tree_flatten(values)
+        names = [
+            argument.name
+            for argument, value in zip(arguments, values, strict=True)
+            for _ in pytree.tree_leaves([value])
+        ]
+        given: list[Any] = []
+        guards: list[tuple[Node, Any]] = []
+        for name, leaf in zip(names, leaves, strict=True):
+            nested = names.count(name) > 1 or is_nested(concrete.get(name, PH))
+            node = self._placeholder(f"{name}_1" if nested else name, (), None)
+            if hooks.original_isinstance(leaf, PHBase):
+                if hooks.original_isinstance(leaf, PHWithMeta):
+                    node.meta["ph_key"] = leaf.ph_key
+                given.append(self.proxy(node))
+            else:
+                guards.append((node, leaf))
+                given.append(leaf)
+        for node, expected in guards:
+            self._specialise(node, expected)
+        tree_args = pytree.tree_unflatten(given, in_spec)
+
+        def call(*flat: Any) -> Any:
+            by_name = dict(zip([a.name for a in arguments], tree_args, strict=True))
+            result = call_positionally(root_fn, arguments, list(leading), by_name)
+            out_leaves, out_spec = pytree.tree_flatten(result)
+            self.graph._codegen = PyTreeCodeGen(PyTreeInfo([a.name for a in arguments], in_spec, out_spec))
+            return out_leaves
+
+        return call, [*leading, *given]
+
+    # ------------------------------------------------------------------ the trace
+
+    def trace(self, root: Any, concrete_args: Any = None, *examples: Any, **example_kwargs: Any) -> Graph:
+        """Trace a module or function.
+
+        Args:
+            root: A module, or a callable.
+            concrete_args: Values, by name, that parameters are specialised to; a tensor is an example value, which
+                decisions follow. A tensor given here itself is the first example input.
+            *examples: Example inputs.
+            **example_kwargs: Example inputs by keyword.
+
+        Returns:
+            The graph. It has no owner yet; give it to a `GraphModule` with `tracer.root`.
+
+        Raises:
+            TraceError: The program can't be captured as it stands.
+            ArgumentError: ST001, ST014, ST015, ST021: `root` or the arguments are of a wrong kind.
+        """
+        if concrete_args is not None and not hooks.original_isinstance(concrete_args, dict | tuple):
+            examples, concrete_args = (concrete_args, *examples), None
+        if not hooks.original_isinstance(root, nn.Module) and not callable(root):
+            raise ArgumentError("ST001", actual=type(root).__name__)
+        state: frozenset[tuple[type, str]] = frozenset()
+        while True:
+            try:
+                return self._trace_once(root, concrete_args, examples, example_kwargs, state)
+            except Restart as again:
+                state |= again.attributes
+
+    def _trace_once(
+        self, root: Any, concrete_args: Any, examples: Any, example_kwargs: Any, state: frozenset[tuple[type, str]]
+    ) -> Graph:
+        is_module = hooks.original_isinstance(root, nn.Module)
+        self._begin()
+        self.root = root if is_module else nn.Module()
+        self.graph = Graph(tracer_cls=type(self))
+        self.node_name_to_scope = {}
+        self.module_stack = {}
+        self.scope = Scope("", type(self.root))
+        self._paths = Paths(self.root)
+        self._last_path: dict[int, str] = {}
+        self._parameters: dict[str, Any] = {}
+        self._written: dict[tuple[int, str], Any] = {}
+        self._training: dict[str, Any] = {}
+        self._contexts: dict[int, Any] = {}
+        self._module_nodes: dict[str, Node] = {}
+        self._state_attributes = state
+        self._wrapped_tables: set[int] = set()
+        function = self._function_of(root, is_module)
+        arguments, returns = arguments_of(inspect.unwrap(function), is_module)
+        self._example_values = bind_examples(arguments, tuple(examples), example_kwargs) if (
+            examples or example_kwargs) else {}  # fmt: skip
+        self._left_out = self._left_out_arguments(arguments, bool(examples or example_kwargs))
+        snapshot = Snapshot(self.root)
+        random_state = torch.get_rng_state()
+        leaked = None
+        try:
+            with hooks.installed(self) as patches:
+                self._patch(patches, function)
+                with CaptureMode(self):
+                    call, args = self.create_args_for_root(function, is_module, concrete_args)
+                    result = call(*args)
+                    self._output(result, returns)
+        finally:
+            leaked = snapshot.restore()
+            if not torch.equal(random_state, torch.get_rng_state()):
+                torch.set_rng_state(random_state)
+            self._written.clear()
+        if leaked is not None:
+            self._refuse_leak(*leaked)
+        return self.graph
+
+    def _left_out_arguments(self, arguments: list[Argument], has_examples: bool) -> frozenset[str]:
+        """Return the parameters that the trace takes as left out, so that their default None is what the program sees."""
+        if has_examples:
+            return frozenset(a.name for a in arguments if a.default is None and a.name not in self._example_values)
+        return self.absent
+
+    absent: frozenset[str] = frozenset()
+    """Names of parameters with default None that are traced as left out."""
+
+    def _function_of(self, root: Any, is_module: bool) -> Callable[..., Any]:
+        if not is_module:
+            return root  # type: ignore[no-any-return]
+        name = self.traced_func_name
+        if name in root.__dict__:  # put on the instance, and what a call of it runs
+            bound = root.__dict__[name]
+
+            def instance_function(module: Any, /, *args: Any, **kwargs: Any) -> Any:
+                return bound(*args, **kwargs)
+
+            instance_function.__signature__ = _with_self(inspect.signature(bound))  # type: ignore[attr-defined]
+            return instance_function
+        function = getattr(type(root), name, None)
+        if function is None:
+            raise ArgumentError("ST014", root=type(root).__name__, reason=f"it has no method {name!r}")
+        if name == "forward" and (root._forward_hooks or root._forward_pre_hooks):
+            return _with_hooks(root, function)
+        return getattr(root, name).__func__ if _is_lazy(function) else function  # type: ignore[no-any-return]
+
+    def _output(self, result: Any, returns: Any) -> None:
+        self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns)
+
+    def _refuse_leak(self, module: nn.Module, name: str, proxy: Proxy | None) -> None:
+        frame = proxy.node.origin.frames[-1] if proxy is not None and proxy.node.origin is not None else None
+        location = None
+        if frame is not None:
+            location = Location(frame.file, frame.line)
+        path = ".".join(filter(None, [self._paths.modules[id(module)][0], name]))
+        raise TraceError("ST022", attribute=f"self.{path}", location=location)
+
+    # ------------------------------------------------------------------ patches of this trace
+
+    def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
+        patch_wrapped(patches, self.leaf_functions)
+        for module in self._autowrap_search:
+            self._patch_table(patches, vars(module))
+        for owner, name in self._state_attributes:
+            patches.patch(owner, name, _state_property(name))
+        self._patches = patches
+        self._patch_globals(function)
+
+    def _patch_globals(self, function: Any) -> None:
+        table = getattr(inspect.unwrap(function), "__globals__", None) if callable(function) else None
+        if table is not None and id(table) not in self._wrapped_tables:
+            self._patch_table(self._patches, table)
+
+    def _patch_table(self, patches: hooks.PatchSet, table: dict[str, Any]) -> None:
+        self._wrapped_tables.add(id(table))
+        autowrapped = self._autowrapped
+        for name, value in list(table.items()):
+            if id(value) in autowrapped and not name.startswith("_"):
+                patches.patch(table, name, hooks._gated)
+
+    # ------------------------------------------------------------------ what the hooks ask
+
+    @staticmethod
+    def _is_proxy(value: Any) -> bool:
+        return issubclass(type(value), Proxy)
+
+    @staticmethod
+    def _find_proxy(args: Any, kwargs: Any) -> Proxy | None:
+        for value in args:
+            if issubclass(type(value), Proxy):
+                return value  # type: ignore[no-any-return]
+        found: list[Proxy] = []
+        collect_proxies((args, kwargs), found)
+        return found[0] if found else None
+
+    def _on_module_call(self, mod: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if id(mod) not in self._paths.modules:
+            self._intern_module(mod)
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return hooks.original_call(mod, *args, **kwargs)
+
+        self._patch_globals(type(mod).forward)
+        return self.call_module(mod, forward, args, kwargs)
+
+    def _on_getattr(self, mod: nn.Module, name: str, value: Any) -> Any:
+        written = self._written.get((id(mod), name), _MISSING) if self._written else _MISSING
+        if written is not _MISSING:
+            return written
+        names = self._paths.modules.get(id(mod))
+        if names is None:
+            return value
+        if hooks.original_isinstance(value, nn.Module):
+            if len(self._paths.modules.get(id(value), ())) > 1:
+                owner = self._last_path.get(id(mod), names[0])
+                self._last_path[id(value)] = f"{owner}.{name}" if owner else name
+            return value
+        return self.getattr(name, value, self._parameters)
+
+    def _on_training(self, mod: nn.Module, value: bool) -> Any:
+        written = self._written.get((id(mod), "training"), _MISSING)
+        if written is not _MISSING:
+            return written
+        names = self._paths.modules.get(id(mod))
+        if names is None:
+            return value
+        target = f"{names[0]}.training" if names[0] else "training"
+        if target not in self._training:
+            self._training[target] = self.create_proxy("get_attr", target, (), {})
+        return self._training[target]
+
+    def _on_setattr(self, mod: nn.Module, name: str, value: Any) -> bool:
+        if id(mod) not in self._paths.modules:
+            return False
+        state = mod.__dict__
+        registered = any(name in state[table] for table in ("_parameters", "_buffers", "_modules"))
+        if not registered and name != "training":
+            if name in state and state[name] is value:
+                return True
+            if (type(mod), name) not in self._state_attributes:
+                raise Restart(frozenset({(type(mod), name)}))
+        self._record_write(mod, name, value)
+        return True
+
+    def _record_write(self, mod: nn.Module, name: str, value: Any) -> None:
+        if hooks.original_isinstance(value, nn.Module):
+            raise trace_error("ST023", attribute=name, what="assigns a module to")
+        self.report.add("state", f"self.{name} is assigned at each call", here())
+        self.create_proxy("call_function", program.write_attribute, (mod, name, value), {})
+        self._written[id(mod), name] = value
+
+    def _on_delattr(self, mod: nn.Module, name: str) -> bool:
+        if id(mod) not in self._paths.modules:
+            return False
+        raise trace_error("ST023", attribute=name, what="deletes")
+
+    def _on_state_read(self, mod: nn.Module, name: str, value: Any) -> Any:
+        """A read of a plain attribute that the program also writes: it is not the same at each call."""
+        written = self._written.get((id(mod), name), _MISSING)
+        if written is not _MISSING:
+            return written
+        names = self._paths.modules.get(id(mod))
+        if names is None:
+            return value
+        if value is None:
+            raise trace_error("ST023", attribute=name, what="reads, while it is None, and later assigns")
+        proxy = self.create_proxy("get_attr", f"{names[0]}.{name}" if names[0] else name, (), {})
+        self._written[id(mod), name] = proxy
+        return proxy
+
+    def _on_isinstance(self, value: Any, classes: Any) -> bool:
+        if not issubclass(type(value), Proxy) or hooks.original_isinstance(classes, types.GenericAlias):
+            return False
+        with hooks.tracing_as(None):
+            kind = kind_of(value.node, self.attribute)
+            answer = class_matches(kind, classes)
+        if value.node.op == "placeholder" and value.node.type is None and value.node not in self.examples:
+            self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
+        return answer
+
+    def _on_hasattr(self, value: Proxy, name: str) -> bool:
+        with hooks.tracing_as(None):
+            return hasattr(kind_of(value.node, self.attribute), name) or name in type(value).__dict__
+
+    def _on_enter(self, manager: Any, args: tuple[Any, ...] = ()) -> None:
+        kwargs: dict[str, Any] = {}
+        if hooks.original_isinstance(manager, torch.autocast):
+            kind: Any = torch.autocast
+            args = (manager.device,)
+            kwargs = {"dtype": manager.fast_dtype, "enabled": manager._enabled, "cache_enabled": manager._cache_enabled}
+        else:
+            kind = type(manager)
+            if kind is torch.inference_mode:
+                args = (manager.mode,)
+        proxy = self.create_proxy("call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__)
+        self._contexts[id(manager)] = (manager, proxy)
+
+    def _on_exit(self, manager: Any) -> None:
+        _, proxy = self._contexts.pop(id(manager), (None, None))
+        if proxy is not None:
+            self.call_function(program.exit_mode, (proxy,), {})
+
+    def _on_apply(self, cls: Any, bound: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        has_values = self._find_proxy(args, kwargs) is not None or any(
+            hooks.original_isinstance(arg, torch.Tensor) for arg in args
+        )
+        if not has_values:
+            return bound(*args, **kwargs)
+        return self.create_proxy("call_function", bound, args, kwargs, name=cls.__name__.lower())
+
+    # ------------------------------------------------------------------ what comes from outside
+
+    def attribute(self, target: str) -> Any:
+        """Return what a target reads from the root or from what was interned."""
+        head, _, rest = target.partition(".")
+        with hooks.tracing_as(None):
+            if head in self.graph.interned:
+                return find_module(self.graph.interned[head], rest) if rest else self.graph.interned[head]
+            return find_module(self.root, target)
+
+    def _path_of_tensor(self, tensor: torch.Tensor) -> str:
+        path = self._paths.tensors.get(id(tensor))
+        if path is None:
+            with hooks.tracing_as(None):
+                path = self.get_fresh_qualname("_tensor_constant")
+            self.graph.interned[path] = tensor
+            self._paths.tensors[id(tensor)] = path
+            self._paths.keep(tensor)
+        return path
+
+    def _intern_module(self, mod: nn.Module) -> None:
+        with hooks.tracing_as(None):
+            path = self.get_fresh_qualname("_module_constant")
+            self._paths.add_tree(path, mod)
+        self.graph.interned[path] = mod
+
+    def _module_node(self, mod: nn.Module) -> Node:
+        if id(mod) not in self._paths.modules:
+            self._intern_module(mod)
+        path = self._paths.modules[id(mod)][0]
+        if path not in self._module_nodes:
+            self._module_nodes[path] = self.create_node("get_attr", path, (), {}, name=path.replace(".", "_") or "owner")
+        return self._module_nodes[path]
+
+
+def _with_self(signature: inspect.Signature) -> inspect.Signature:
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    rest = [
+        item.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        if item.kind is inspect.Parameter.POSITIONAL_ONLY
+        else item
+        for item in signature.parameters.values()
+    ]
+    return signature.replace(parameters=[own, *rest])
+
+
+def _with_hooks(root: nn.Module, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the signature of `forward` that also runs the forward hooks of the root."""
+
+    def hooked(module: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return hooks.original_call(module, *args, **kwargs)
+
+    hooked.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return hooked
+
+
+def _is_lazy(function: Any) -> bool:
+    return getattr(function, "__module__", "").startswith("symtrace.runtime")
+
+
+def _state_property(name: str) -> Callable[[Any], Any]:
+    """Return what makes a class report reads of an attribute that the traced program also writes."""
+
+    def make(before: Any) -> Any:
+        def read(self: nn.Module) -> Any:
+            if name in self.__dict__:
+                value = self.__dict__[name]
+            elif before is not None:
+                value = before
+            else:
+                raise AttributeError(name)
+            tracer = hooks.active_tracer()
+            return value if tracer is None else tracer._on_state_read(self, name, value)
+
+        def write(self: nn.Module, value: Any) -> None:
+            self.__dict__[name] = value
+
+        return property(read, write)
+
+    return make
+

@@ -1,0 +1,157 @@
+"""FX's spelling of passes for inference: fusing, removing dropout, taking out subgraphs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, MutableMapping
+
+from torch import nn
+
+from ..capture import symbolic_trace
+from ..errors import ArgumentError
+from ..ir import Node
+from ..passes.dropout import remove_dropout as _remove_dropout
+from ..passes.fuse_conv_bn import fuse_conv_bn
+from ..runtime import Graph, GraphModule
+
+__all__ = [
+    "UnionFind",
+    "extract_subgraph",
+    "fuse",
+    "matches_module_pattern",
+    "remove_dropout",
+    "replace_node_module",
+]
+
+
+def matches_module_pattern(pattern: Iterable[type], node: Node, modules: Mapping[str, nn.Module]) -> bool:
+    """Return whether a node and what feeds it are calls of modules of exactly these classes.
+
+    Args:
+        pattern: Classes, the one that is called first in front.
+        node: The last call.
+        modules: Modules by their paths.
+    """
+    first, second = pattern
+    if not node.args:
+        return False
+    pairs = ((node.args[0], first), (node, second))
+    return all(
+        isinstance(call, Node) and call.op == "call_module" and type(modules.get(call.target)) is kind
+        for call, kind in pairs
+    )
+
+
+def replace_node_module(node: Node, modules: MutableMapping[str, nn.Module], new_module: nn.Module) -> None:
+    """Put a module in the place of the one that a node calls.
+
+    Args:
+        node: The call.
+        modules: Modules by their paths; changed accordingly.
+        new_module: The module to put there.
+    """
+    parent, _, name = node.target.rpartition(".")
+    modules[node.target] = new_module
+    setattr(modules[parent], name, new_module)
+
+
+def fuse(model: nn.Module, inplace: bool = False, no_trace: bool = False) -> GraphModule:
+    """Fold batch normalisations into the convolutions and linear layers in front of them.
+
+    A layer that is used elsewhere too stays as it is there.
+
+    Args:
+        model: Model in evaluation mode.
+        inplace: Share the layers that are not fused with `model` instead of copying them.
+        no_trace: `model` is a GraphModule already.
+
+    Returns:
+        The fused model.
+
+    Raises:
+        PassError: A pair is in training mode (ST235).
+        TraceError: The model can't be traced.
+    """
+    source = model if inplace else copy.deepcopy(model)
+    gm = _graph_module(source) if no_trace else symbolic_trace(source)
+    fuse_conv_bn(gm)
+    return gm
+
+
+def remove_dropout(model: nn.Module) -> GraphModule:
+    """Return a model without dropout layers.
+
+    Args:
+        model: A model; it is left as it is.
+    """
+    gm = copy.deepcopy(model) if isinstance(model, GraphModule) else symbolic_trace(model)
+    _remove_dropout(gm)
+    return gm
+
+
+def _graph_module(model: nn.Module) -> GraphModule:
+    if not isinstance(model, GraphModule):
+        raise ArgumentError("ST112", what="model", expected="a GraphModule when no_trace is set", actual=type(model).__name__)
+    return model
+
+
+def extract_subgraph(orig_module: nn.Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]) -> GraphModule:
+    """Return a module that runs some nodes of another.
+
+    Args:
+        orig_module: Module that the nodes belong to.
+        nodes: Nodes to run, in order.
+        inputs: Nodes whose values it takes.
+        outputs: Nodes whose values it returns.
+    """
+    graph = Graph()
+    values: dict[Node, Node] = {}
+    for used in inputs:
+        values[used] = graph.placeholder(used.name)
+    for node in nodes:
+        values[node] = graph.node_copy(node, values.__getitem__)
+    graph.output([values[node] for node in outputs])
+    return GraphModule(orig_module, graph)
+
+
+class UnionFind:
+    """Sets of numbers that are joined bit by bit.
+
+    Args:
+        n: Numbers go from 0 to `n - 1`.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.parent: list[int | None] = [None] * n
+        self.size = [0] * n
+
+    def make_set(self, v: int) -> None:
+        """Make a set of `v` alone."""
+        self.parent[v] = v
+        self.size[v] = 1
+
+    def find(self, v: int) -> int:
+        """Return the number that stands for the set of `v`."""
+        root = v
+        while (above := self._above(root)) != root:
+            root = above
+        while v != root:
+            self.parent[v], v = root, self._above(v)
+        return root
+
+    def _above(self, v: int) -> int:
+        above = self.parent[v]
+        if above is None:
+            raise ValueError(f"{v} is in no set; call make_set({v}) first")
+        return above
+
+    def join(self, a: int, b: int) -> int:
+        """Join the sets of `a` and `b`; return the number that stands for both."""
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return a
+        if self.size[a] < self.size[b]:
+            a, b = b, a
+        self.parent[b] = a
+        self.size[a] += self.size[b]
+        return a

@@ -1,0 +1,5 @@
+"""FX's spelling: `symtrace.graph_module`."""
+
+from .runtime import GraphModule
+
+__all__ = ["GraphModule"]

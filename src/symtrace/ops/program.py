@@ -1,0 +1,87 @@
+"""Functions that captured programs call for what Python does beside calling operators: modes, state, guards."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ..diagnostics import Label, Location
+from ..errors import GuardError
+
+__all__ = ["IN_PLACE", "enter_mode", "exit_mode", "guard", "is_given", "write_attribute"]
+
+
+def enter_mode(manager: type[Any], *args: Any, **kwargs: Any) -> Any:
+    """Enter a context such as `torch.no_grad()` and return it, for `exit_mode`.
+
+    Args:
+        manager: Class of the context manager.
+        *args: Its arguments.
+        **kwargs: Its keyword arguments.
+    """
+    context = manager(*args, **kwargs)
+    context.__enter__()
+    return context
+
+
+def exit_mode(context: Any) -> None:
+    """Leave a context that `enter_mode` entered."""
+    context.__exit__(None, None, None)
+
+
+def write_attribute(owner: Any, name: str, value: Any) -> None:
+    """Set an attribute of a module, as an assignment in the captured program did."""
+    setattr(owner, name, value)
+
+
+def guard(value: Any, expected: Any, condition: str, file: str = "", line: int = 0) -> None:
+    """Check an assumption that was made at capture.
+
+    Args:
+        value: What it is now.
+        expected: What it was at capture.
+        condition: The assumption in words.
+        file: File of the user's line that made it.
+        line: The line.
+
+    Raises:
+        GuardError: ST301, it is not so for this call.
+    """
+    if value is expected or (type(value) is type(expected) and value == expected):
+        return
+    if expected is None or value is None or value != expected:
+        raise _failure(value, expected, condition, file, line)
+
+
+def _failure(value: Any, expected: Any, condition: str, file: str, line: int) -> GuardError:
+    location = Location(file, line) if file else None
+    labels = (Label(f"expected {expected!r}, got {_short(value)}"),)
+    return GuardError("ST301", location=location, labels=labels, condition=condition)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+IN_PLACE = {
+    "__iadd__": operator.iadd,
+    "__iand__": operator.iand,
+    "__ifloordiv__": operator.ifloordiv,
+    "__ilshift__": operator.ilshift,
+    "__imatmul__": operator.imatmul,
+    "__imod__": operator.imod,
+    "__imul__": operator.imul,
+    "__ior__": operator.ior,
+    "__ipow__": operator.ipow,
+    "__irshift__": operator.irshift,
+    "__isub__": operator.isub,
+    "__itruediv__": operator.itruediv,
+    "__ixor__": operator.ixor,
+}
+"""Augmented assignments by the name of their method."""
+
+
+def is_given(value: Any) -> bool:
+    """Tell whether an optional argument was given."""
+    return value is not None

@@ -1,0 +1,1 @@
+"""Passes: one a file. Modules are loaded when they are first asked for."""

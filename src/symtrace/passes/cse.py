@@ -1,0 +1,142 @@
+"""Common subexpressions: equal computations are done once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..analysis import EffectAnalysis
+from ..ir import Node
+from ..ops import random_operators
+from ..rewrite.pattern import call_of, head
+from ..rewrite.sources import check_graph_module
+from ..runtime import GraphModule
+from .base import PassBase, PassResult
+
+__all__ = ["CSEPass", "eliminate_common_subexpressions", "get_CSE_banned_ops"]
+
+
+def get_CSE_banned_ops() -> set[Any]:
+    """Return the operators that are never merged because they draw random numbers."""
+    return set(random_operators())
+
+
+def eliminate_common_subexpressions(gm: GraphModule, banned_ops: Iterable[Any] = ()) -> tuple[GraphModule, bool]:
+    """Return a module in which equal computations are done once; `gm` is left as it is.
+
+    Two computations are equal if they call the same with the same arguments, in any spelling, and what they read
+    has not been written in between. They are merged only if neither result is ever written to, and not if both are
+    returned: the caller could write to one and must not change the other.
+
+    Args:
+        gm: Module to look at.
+        banned_ops: Functions whose calls are never merged, beside those with effects.
+
+    Returns:
+        The new module, and whether anything was merged.
+
+    Cost: linear.
+    """
+    check_graph_module(gm)
+    numbers = _Numbering(gm, set(banned_ops))
+    graph = gm.graph._blank()
+    values: dict[Node, Node] = {}
+    modified = False
+    for node in gm.graph.nodes:
+        known = numbers.equal(node)
+        if known is None:
+            values[node] = graph.node_copy(node, values.__getitem__)
+        else:
+            values[node] = values[known]
+            modified = True
+    return GraphModule.from_module(gm, graph, class_name=type(gm).__name__), modified
+
+
+class _Numbering:
+    """Gives equal computations of a graph the same key."""
+
+    def __init__(self, gm: GraphModule, banned: set[Any]) -> None:
+        self.analysis = EffectAnalysis(gm.graph)
+        self.banned = banned
+        self.known: dict[Hashable, Node] = {}
+        self.first: dict[Node, Node] = {}
+        self.versions: dict[Node | None, int] = {}
+        returned = gm.graph.output_node().all_input_nodes
+        self.returned = {self.analysis.alias_class(node) for node in returned}
+        self.epoch = 0
+
+    def equal(self, node: Node) -> Node | None:
+        """Return an earlier node with the same value, or None; call it for each node in order."""
+        effect = self.analysis.effect(node)
+        if not effect.is_pure:
+            self.epoch += effect.barrier
+            for written in self.analysis.writes(node):
+                self.versions[written] = self.versions.get(written, 0) + 1
+            return None
+        if node.op in ("placeholder", "output") or self._is_banned(node) or self.analysis.is_written(node):
+            return None
+        key = self._key(node)
+        known = self.known.setdefault(key, node)
+        if known is node or (self._is_returned(known) and self._is_returned(node)):
+            return None
+        self.first[node] = known
+        return known
+
+    def _is_banned(self, node: Node) -> bool:
+        target = node.target
+        return not self.banned.isdisjoint((target, getattr(target, "overloadpacket", target)))
+
+    def _is_returned(self, node: Node) -> bool:
+        return node.op != "get_attr" and self.analysis.alias_class(node) in self.returned
+
+    def _key(self, node: Node) -> Hashable:
+        reads = {c: self.versions[c] for c in self.analysis.reads(node) if c in self.versions}
+        state = (self.epoch, frozenset(reads.items()))
+        if node.op in ("get_attr", "call_module"):
+            return (node.op, node.target, self._freeze((node.args, dict(node.kwargs))), state)
+        call = call_of(node, False)
+        return (head(node, False), tuple((i, self._freeze(v)) for i, v in call.forms), state)
+
+    def _freeze(self, value: Any) -> Hashable:
+        """Return a hashable stand-in that is equal for equal values of one type only."""
+        if isinstance(value, Node):
+            return self.first.get(value, value)
+        if isinstance(value, list | tuple):
+            return (list, tuple(self._freeze(item) for item in value))
+        if isinstance(value, dict):
+            return (dict, tuple((key, self._freeze(item)) for key, item in value.items()))
+        if isinstance(value, slice):
+            return (slice, self._freeze((value.start, value.stop, value.step)))
+        if isinstance(value, float | complex):
+            return (type(value), repr(value))  # tells 0.0 from -0.0, and finds nan equal to nan
+        if isinstance(value, torch.Tensor):
+            return (torch.Tensor, id(value))
+        try:
+            hash(value)
+        except TypeError:
+            return (type(value), id(value))
+        return (type(value), value)
+
+
+class CSEPass(PassBase):
+    """Does equal computations once; see `eliminate_common_subexpressions`.
+
+    Args:
+        banned_ops: Operators whose calls are never merged, beside those with effects.
+    """
+
+    def __init__(self, banned_ops: set[Any] | None = None) -> None:
+        self.banned_ops = get_CSE_banned_ops() if banned_ops is None else set(banned_ops)
+        super().__init__()
+
+    def call(self, graph_module: nn.Module) -> PassResult:
+        """Return a new module in which equal computations are done once.
+
+        Args:
+            graph_module: Module to look at; it is left as it is.
+        """
+        module: Any = graph_module
+        return PassResult(*eliminate_common_subexpressions(module, self.banned_ops))

@@ -1,0 +1,1 @@
+"""FX's spellings of passes."""

@@ -1,0 +1,5 @@
+"""FX's spelling of `symtrace.passes.base`."""
+
+from ..base import PassBase, PassResult
+
+__all__ = ["PassBase", "PassResult"]

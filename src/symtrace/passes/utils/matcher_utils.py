@@ -1,0 +1,5 @@
+"""FX's spelling of `symtrace.rewrite.matcher`."""
+
+from ...rewrite.matcher import InternalMatch, SubgraphMatcher
+
+__all__ = ["InternalMatch", "SubgraphMatcher"]
