@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
         wrap,
     )
     from .codegen import CodeGen
-    from .diagnostics import explain
-    from .errors import GraphEditError, GuardError, LintError, SymtraceError, TraceError
+    from .errors import GraphEditError, GuardError, LintError, SymtraceError, TraceError, explain
     from .ir import Node, map_arg
     from .ops import has_side_effect
     from .rewrite import replace_pattern
@@ -64,7 +65,7 @@ _HOME = {
     "Tracer": "capture",
     "Transformer": "capture",
     "capture": "capture",
-    "explain": "diagnostics",
+    "explain": "errors",
     "has_side_effect": "ops",
     "map_arg": "ir",
     "replace_pattern": "rewrite",
@@ -130,3 +131,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Root(ModuleType):
+    """Keeps `symtrace.capture` the function: importing the package of that name would put the package there."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOME and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Root
