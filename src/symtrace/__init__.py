@@ -7,8 +7,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
         testing,
         traceback,
     )
-    from .capture import (
+    from .tracing import (
         PH,
         Attribute,
         ParameterProxy,
@@ -47,8 +45,8 @@ if TYPE_CHECKING:
     from .runtime import Graph, GraphModule, Interpreter
 
 _HOME = {
-    "PH": "capture",
-    "Attribute": "capture",
+    "PH": "tracing",
+    "Attribute": "tracing",
     "CodeGen": "codegen",
     "Graph": "runtime",
     "GraphEditError": "errors",
@@ -57,20 +55,20 @@ _HOME = {
     "Interpreter": "runtime",
     "LintError": "errors",
     "Node": "ir",
-    "ParameterProxy": "capture",
-    "Proxy": "capture",
-    "ProxyableClassMeta": "capture",
+    "ParameterProxy": "tracing",
+    "Proxy": "tracing",
+    "ProxyableClassMeta": "tracing",
     "SymtraceError": "errors",
     "TraceError": "errors",
-    "Tracer": "capture",
-    "Transformer": "capture",
-    "capture": "capture",
+    "Tracer": "tracing",
+    "Transformer": "tracing",
+    "capture": "tracing",
     "explain": "errors",
     "has_side_effect": "ops",
     "map_arg": "ir",
     "replace_pattern": "rewrite",
-    "symbolic_trace": "capture",
-    "wrap": "capture",
+    "symbolic_trace": "tracing",
+    "wrap": "tracing",
 }
 _MODULES = frozenset({
     "annotate", "experimental", "graph", "graph_module", "immutable_collections", "interop", "interpreter", "node",
@@ -131,14 +129,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-class _Root(ModuleType):
-    """Keeps `symtrace.capture` the function: importing the package of that name would put the package there."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Root

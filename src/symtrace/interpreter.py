@@ -1,6 +1,6 @@
 """FX's spelling: `symtrace.interpreter`."""
 
-from .capture import Transformer
+from .tracing import Transformer
 from .runtime import Interpreter
 
 __all__ = ["Interpreter", "Transformer"]

@@ -1,6 +1,6 @@
 """FX's spelling: `symtrace.proxy`."""
 
-from .capture import Attribute, GraphAppendingTracer, ParameterProxy, Proxy, Scope, TracerBase
+from .tracing import Attribute, GraphAppendingTracer, ParameterProxy, Proxy, Scope, TracerBase
 from .errors import TraceError
 
 __all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError", "TracerBase"]

@@ -22,7 +22,7 @@ LAYERS = [
     "visualize",
     "analysis",
     "runtime",
-    "capture",
+    "tracing",
     "rewrite",
     "passes",
     "partition",

@@ -20,8 +20,8 @@ def test_these_load_no_torch(module):
 
 
 def test_the_package_root_loads_names_when_they_are_used():
-    assert "symtrace.capture" not in loaded_by("import symtrace")
-    assert "symtrace.capture" in loaded_by("import symtrace; symtrace.symbolic_trace")
+    assert "symtrace.tracing" not in loaded_by("import symtrace")
+    assert "symtrace.tracing" in loaded_by("import symtrace; symtrace.symbolic_trace")
 
 
 def test_torch_fx_is_not_loaded_by_the_core_itself():

@@ -8,7 +8,7 @@ from .source import LAYERS, PACKAGE, files, imported_layer, imports, layer, name
 
 FILES = [pytest.param(path, id=name(path)) for path in files()]
 TORCH_FREE = ("_base", "diagnostics", "errors", "ir")
-PRIVATE_TORCH = ("values/", "ops/", "interop/", "capture/hooks.py")
+PRIVATE_TORCH = ("values/", "ops/", "interop/", "tracing/hooks.py")
 # torch's own containers library; the public one has no call for registered classes.
 PUBLIC_ENOUGH = ("torch.utils._pytree",)
 

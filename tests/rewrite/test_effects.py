@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from symtrace.analysis import EffectAnalysis
-from symtrace.capture import symbolic_trace
+from symtrace.tracing import symbolic_trace
 from symtrace.ir import Graph
 from symtrace.rewrite import SubgraphMatcher, replace_pattern
 from symtrace.rewrite.placement import Placer

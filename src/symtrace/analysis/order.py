@@ -11,7 +11,8 @@ __all__ = ["effect_edges"]
 
 
 def effect_edges(graph: Graph, analysis: EffectAnalysis | None = None) -> Iterator[tuple[Node, Node]]:
-    """Yield pairs of nodes of which the first must stay in front of the second, apart from the flow of values.
+    """Yield pairs of nodes of which the first must stay in front of the second, apart from the flow of
+    values.
 
     The pairs are as few as keep every order that matters: what else must not be exchanged follows from them.
 

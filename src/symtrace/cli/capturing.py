@@ -39,7 +39,7 @@ def capture_target(
 
 
 def _capture(program: Any, inputs: Inputs) -> GraphModule:
-    from ..capture import symbolic_trace
+    from ..tracing import symbolic_trace
     from ..runtime import GraphModule
 
     if isinstance(program, GraphModule):

@@ -489,14 +489,16 @@ other keys, lengths or container types have no place in it.
 import torch
 import symtrace as fx
 
-gm = fx.symbolic_trace(lambda batch: batch["a"] + batch["b"], concrete_args={"batch": {"a": fx.PH, "b": fx.PH}})
+inputs = {"batch": {"a": fx.PH, "b": fx.PH}}
+gm = fx.symbolic_trace(lambda batch: batch["a"] + batch["b"], concrete_args=inputs)
 gm({"a": torch.ones(2)})
 """,
     remedy="""\
 import torch
 import symtrace as fx
 
-gm = fx.symbolic_trace(lambda batch: batch["a"] + batch["b"], concrete_args={"batch": {"a": fx.PH, "b": fx.PH}})
+inputs = {"batch": {"a": fx.PH, "b": fx.PH}}
+gm = fx.symbolic_trace(lambda batch: batch["a"] + batch["b"], concrete_args=inputs)
 gm({"a": torch.ones(2), "b": torch.ones(2)})
 """,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 
 from torch import nn
 
-from ..capture import symbolic_trace
+from ..tracing import symbolic_trace
 from ..errors import ArgumentError
 from ..ir import Node
 from ..passes.dropout import remove_dropout as _remove_dropout
@@ -91,11 +91,14 @@ def remove_dropout(model: nn.Module) -> GraphModule:
 
 def _graph_module(model: nn.Module) -> GraphModule:
     if not isinstance(model, GraphModule):
-        raise ArgumentError("ST112", what="model", expected="a GraphModule when no_trace is set", actual=type(model).__name__)
+        kind = type(model).__name__
+        raise ArgumentError("ST112", what="model", expected="a GraphModule when no_trace is set", actual=kind)
     return model
 
 
-def extract_subgraph(orig_module: nn.Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]) -> GraphModule:
+def extract_subgraph(
+    orig_module: nn.Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]
+) -> GraphModule:
     """Return a module that runs some nodes of another.
 
     Args:

@@ -77,4 +77,6 @@ def is_removable(effect: Effect, *, keep_random: bool = True) -> bool:
     >>> is_removable(Effect(mutates=(0,)))
     False
     """
-    return effect.is_pure or (not keep_random and effect == Effect(random=True, returns_alias=effect.returns_alias))
+    return effect.is_pure or (
+        not keep_random and effect == Effect(random=True, returns_alias=effect.returns_alias)
+    )

@@ -437,6 +437,12 @@ def _is_random_operator(name: str) -> bool:
 def random_operators() -> frozenset[Any]:
     """Return the ATen operators that draw random numbers, as packets such as `torch.ops.aten.rand`."""
     # torch lists its operators only here; checked on torch 2.13 and 2.14.
-    names = {name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::")}
-    found = [getattr(torch.ops.aten, name.removeprefix("aten::")) for name in names if _is_random_operator(name[6:])]
+    names = {
+        name.partition(".")[0] for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::")
+    }
+    found = [
+        getattr(torch.ops.aten, name.removeprefix("aten::"))
+        for name in names
+        if _is_random_operator(name[6:])
+    ]
     return frozenset(found)

@@ -1,4 +1,6 @@
-"""Functions that captured programs call for what Python does beside calling operators: modes, state, guards."""
+"""Functions that captured programs call for what Python does beside calling operators: modes, state,
+guards.
+"""
 
 from __future__ import annotations
 

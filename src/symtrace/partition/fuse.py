@@ -12,7 +12,14 @@ from ..runtime import Graph, GraphModule
 from .errors import PartitionError
 from .stages import order_stages
 
-__all__ = ["erase_nodes", "fuse_as_graphmodule", "fuse_by_partitions", "insert_subgm", "topo_sort", "validate_partition"]
+__all__ = [
+    "erase_nodes",
+    "fuse_as_graphmodule",
+    "fuse_by_partitions",
+    "insert_subgm",
+    "topo_sort",
+    "validate_partition",
+]
 
 
 def topo_sort(nodes: Sequence[Node]) -> list[Node]:
@@ -68,7 +75,9 @@ def fuse_as_graphmodule(
             raise PartitionError("ST221", what=f"`{node}` is not in the graph of the module")
     if not validate_partition(members):
         names = ", ".join(str(node) for node in members)
-        raise PartitionError("ST221", what=f"Invalid partition, found dependency cycles: {names} can't run as one")
+        raise PartitionError(
+            "ST221", what=f"Invalid partition, found dependency cycles: {names} can't run as one"
+        )
     graph = Graph()
     inputs: dict[Node, None] = {}
     for node in members:
@@ -160,7 +169,8 @@ def fuse_by_partitions(
         `gm`.
 
     Raises:
-        PartitionError: A partition is empty or shares a node with another (ST221), or the partitions depend on each
+        PartitionError: A partition is empty or shares a node with another (ST221), or the partitions depend
+        on each
             other in a ring (ST220); nothing is changed.
     """
     check_graph_module(gm)

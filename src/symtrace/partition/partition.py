@@ -23,7 +23,10 @@ class Partition:
     """
 
     def __init__(
-        self, id: int | None = None, nodes: Iterable[Node] | None = None, node_orders: Iterable[int] | None = None
+        self,
+        id: int | None = None,
+        nodes: Iterable[Node] | None = None,
+        node_orders: Iterable[int] | None = None,
     ) -> None:
         self.id = id
         members = list(nodes or ())

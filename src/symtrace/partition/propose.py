@@ -29,7 +29,8 @@ class CapabilityBasedPartitioner:
         operator_support: Tells which nodes are supported.
         allows_single_node_partition: Keep partitions with one computing node.
         non_compute_ops: Qualified names of functions that do not count as computing.
-        allowed_single_node_partition_ops: Qualified names of functions that are worth a partition of their own.
+        allowed_single_node_partition_ops: Qualified names of functions that are worth a partition of their
+        own.
         skip_horizontal_fusion: Group only nodes that are connected.
 
     Raises:
@@ -111,7 +112,9 @@ class CapabilityBasedPartitioner:
                 if levels.get(user) == levels[node]:
                     parent[find(node)] = find(user)
         numbers: dict[Node, int] = {}
-        return {node: numbers.setdefault(find(node), len(numbers)) for node in reversed(nodes) if node in levels}
+        return {
+            node: numbers.setdefault(find(node), len(numbers)) for node in reversed(nodes) if node in levels
+        }
 
     def _is_worthwhile(self, partition: Partition) -> bool:
         if self.allows_single_node_partition:
@@ -156,7 +159,9 @@ class CapabilityBasedPartitioner:
         Raises:
             PartitionError: The partitions depend on each other in a ring (ST220); nothing is changed.
         """
-        return fuse_by_partitions(self.graph_module, [partition.nodes for partition in partitions], prefix=prefix)
+        return fuse_by_partitions(
+            self.graph_module, [partition.nodes for partition in partitions], prefix=prefix
+        )
 
     def partition_and_fuse(self, prefix: str = "fused_") -> GraphModule:
         """Propose partitions and fuse them."""
@@ -175,7 +180,9 @@ def _follow_producers(nodes: Sequence[Node], groups: dict[Node, int]) -> None:
     """Put items of a result of several values into the partition of the node that computes it."""
     for node in nodes:
         users = list(node.users)
-        if not users or not all(u.op == "call_function" and qualified_name(u.target) == "_operator.getitem" for u in users):
+        if not users or not all(
+            u.op == "call_function" and qualified_name(u.target) == "_operator.getitem" for u in users
+        ):
             continue
         for user in users:
             if node in groups:

@@ -48,8 +48,8 @@ def split_module(
 ) -> GraphModule:
     """Split a module into stages, each a module of its own, and return a module that calls them one by one.
 
-    The stages run in an order that keeps both the flow of values and the order of effects: a stage that writes to a
-    tensor runs behind those that read it first.
+    The stages run in an order that keeps both the flow of values and the order of effects: a stage that
+    writes to a tensor runs behind those that read it first.
 
     Args:
         m: Module to split; it is left as it is.
@@ -58,7 +58,8 @@ def split_module(
         qualname_map: Receives, for each module of a stage, its path in the result and its path in `m`.
         keep_original_order: Not used: stages follow the order of `m` as far as their dependencies allow.
         keep_original_node_name: Nodes keep their names in the stages.
-        keep_original_input_name: Inputs of stages are called like the values that they take; else `arg_0`, ...
+        keep_original_input_name: Inputs of stages are called like the values that they take; else `arg_0`,
+        ...
         partition_affix: Text put into the names of stages: `submod_<affix>_<stage>`.
         tuple_return: Stages return a tuple also if they have one result only.
 
@@ -83,7 +84,9 @@ def split_module(
     return build.top(order, stages, qualname_map)
 
 
-def _collect(m: GraphModule, stage_of: dict[Node, Hashable], order: list[Hashable], prefix: str) -> dict[Hashable, _Stage]:
+def _collect(
+    m: GraphModule, stage_of: dict[Node, Hashable], order: list[Hashable], prefix: str
+) -> dict[Hashable, _Stage]:
     """Return the stages with what flows between them."""
     stages: dict[Hashable, _Stage] = {}
     taken: set[str] = set()

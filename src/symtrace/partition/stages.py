@@ -15,8 +15,8 @@ __all__ = ["order_stages"]
 def order_stages(graph: Graph, stage_of: Mapping[Node, Hashable]) -> list[Hashable]:
     """Return the stages in an order that keeps the flow of values and the order of effects.
 
-    Of several orders, the one that follows the graph: among the stages that may come next, the one whose first
-    node stands foremost.
+    Of several orders, the one that follows the graph: among the stages that may come next, the one whose
+    first node stands foremost.
 
     Args:
         graph: Graph that is split.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ..analysis import effect_edges
@@ -52,8 +53,8 @@ def split_by_tags(
 ) -> Any:
     """Split a module into one submodule for each tag; the module itself is left as it is.
 
-    Nodes are tagged by an attribute: `node.tag = "main"`. Inputs, outputs and `get_attr` nodes need no tag; the
-    latter are copied to where they are used.
+    Nodes are tagged by an attribute: `node.tag = "main"`. Inputs, outputs and `get_attr` nodes need no tag;
+    the latter are copied to where they are used.
 
     Args:
         gm: Module to split.
@@ -63,12 +64,13 @@ def split_by_tags(
         GraphModuleCls: Class of the new modules.
 
     Returns:
-        The module that calls the submodules; with `return_fqn_mapping`, a pair of it and a dict from the paths in `gm`
-        to those in the result.
+        The module that calls the submodules; with `return_fqn_mapping`, a pair of it and a dict from the
+        paths in `gm` to those in the result.
 
     Raises:
         ArgumentError: `gm` is no GraphModule (ST112).
-        PartitionError: A node has no tag or one that is not in `tags`, or the order of the tags does not keep the flow
+        PartitionError: A node has no tag or one that is not in `tags`, or the order of the tags does not
+        keep the flow
             of values or the order of effects (ST221).
     """
     check_graph_module(gm)
@@ -88,7 +90,9 @@ def _assign(gm: GraphModule, components: dict[str, Component]) -> dict[Node, Com
             continue
         tag = getattr(node, "tag", None)
         if tag not in components:
-            raise PartitionError("ST221", what=f"`{node}` has the tag {tag!r}, which is not one of {list(components)}")
+            raise PartitionError(
+                "ST221", what=f"`{node}` has the tag {tag!r}, which is not one of {list(components)}"
+            )
         home[node] = components[tag]
     pairs = [(used, node) for node in home for used in node.all_input_nodes if used in home]
     pairs += [(a, b) for a, b in effect_edges(gm.graph) if a in home and b in home]
@@ -105,7 +109,9 @@ def _assign(gm: GraphModule, components: dict[str, Component]) -> dict[Node, Com
 class _Split:
     """One splitting: values that flow, graphs that fill."""
 
-    def __init__(self, gm: GraphModule, components: dict[str, Component], home: dict[Node, Component]) -> None:
+    def __init__(
+        self, gm: GraphModule, components: dict[str, Component], home: dict[Node, Component]
+    ) -> None:
         self.gm = gm
         self.components = components
         self.home = home
@@ -115,14 +121,14 @@ class _Split:
     def fill(self) -> None:
         """Copy every node into the graph of its component."""
         for node, component in self.home.items():
-            self.copies[node] = component.graph.node_copy(node, lambda used: self._value(used, component))  # noqa: B023
+            self.copies[node] = component.graph.node_copy(node, partial(self._value, component))
             if node.op == "call_module":
                 self.paths[node.target] = f"{component.name}.{node.target}"
         for used in _used_by(self.gm.graph.output_node()):
             if used in self.home:
                 self._result(used)
 
-    def _value(self, used: Node, component: Component) -> Node:
+    def _value(self, component: Component, used: Node) -> Node:
         """Return what stands for a node of the original in a component."""
         if self.home.get(used) is component:
             return self.copies[used]

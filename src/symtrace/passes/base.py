@@ -23,7 +23,9 @@ class PassResult(NamedTuple):
 
 
 class PassBase(ABC):
-    """A pass with conditions before and after. Subclasses define `call`; instances are called with a module."""
+    """A pass with conditions before and after. Subclasses define `call`; instances are called with a
+    module.
+    """
 
     def __call__(self, graph_module: nn.Module) -> PassResult | None:
         """Check the precondition, run the pass, and check the postcondition on its result.

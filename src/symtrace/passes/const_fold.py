@@ -117,8 +117,8 @@ def split_const_subgraphs(
 ) -> FoldedGraphModule:
     """Return a module that computes once what depends on parameters and constants alone.
 
-    Folded are computations without effects whose results are never written to and not returned. The results are
-    computed at the first call; `run_folding` computes them again.
+    Folded are computations without effects whose results are never written to and not returned. The results
+    are computed at the first call; `run_folding` computes them again.
 
     Args:
         module: A module; one that is no GraphModule is traced. It is left as it is.
@@ -154,7 +154,8 @@ def _constant_nodes(graph: Any, is_skipped: Predicate) -> dict[Node, None]:
                 const[node] = None
             continue
         escapes = analysis.alias_class(node) in returned
-        if analysis.effect(node).is_pure and not escapes and not _reads_written(analysis, node) and _is_tensor_call(node):
+        foldable = analysis.effect(node).is_pure and _is_tensor_call(node)
+        if foldable and not escapes and not _reads_written(analysis, node):
             const[node] = None
     return const
 
@@ -166,9 +167,10 @@ def _reads_written(analysis: EffectAnalysis, node: Node) -> bool:
 
 
 def _is_tensor_call(node: Node) -> bool:
-    """Return False for sizes and other numbers, which are no parameters, and for calls without tensor inputs."""
-    scalar = node.op == "call_method" and node.target in ("size", "dim", "numel", "item", "tolist", "stride")
-    return bool(node.all_input_nodes) and not scalar and node.target is not getattr
+    """Return False for calls that give sizes and other numbers, and for those that give no values at all."""
+    if node.op == "call_method":
+        return node.target not in ("size", "dim", "numel", "item", "tolist", "stride")
+    return node.target is not getattr and "empty" not in getattr(node.target, "__name__", "")
 
 
 def _find(graph: Any, path: str) -> Any:

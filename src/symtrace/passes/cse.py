@@ -24,11 +24,14 @@ def get_CSE_banned_ops() -> set[Any]:
     return set(random_operators())
 
 
-def eliminate_common_subexpressions(gm: GraphModule, banned_ops: Iterable[Any] = ()) -> tuple[GraphModule, bool]:
+def eliminate_common_subexpressions(
+    gm: GraphModule, banned_ops: Iterable[Any] = ()
+) -> tuple[GraphModule, bool]:
     """Return a module in which equal computations are done once; `gm` is left as it is.
 
-    Two computations are equal if they call the same with the same arguments, in any spelling, and what they read
-    has not been written in between. They are merged only if neither result is ever written to, and not if both are
+    Two computations are equal if they call the same with the same arguments, in any spelling, and what they
+    read has not been written in between. They are merged only if neither result is ever written to, and not
+    if both are
     returned: the caller could write to one and must not change the other.
 
     Args:
@@ -98,7 +101,8 @@ class _Numbering:
         if node.op in ("get_attr", "call_module"):
             return (node.op, node.target, self._freeze((node.args, dict(node.kwargs))), state)
         call = call_of(node, False)
-        return (head(node, False), tuple((i, self._freeze(v)) for i, v in call.forms), state)
+        index, values = call.forms[0]
+        return (head(node, False), index, self._freeze(values), state)
 
     def _freeze(self, value: Any) -> Hashable:
         """Return a hashable stand-in that is equal for equal values of one type only."""

@@ -27,9 +27,9 @@ _PAIRS: dict[type, type] = {
 def fuse_conv_bn(gm: GraphModule) -> bool:
     """Fold each batch normalisation of a module into the layer in front of it.
 
-    Fused are pairs of a convolution, or a linear layer whose result is known to have two dimensions, and a batch
-    normalisation that nothing else sees the result between. The fused layer is a copy: a layer that is called
-    elsewhere too, or that is known under another name, stays as it is there.
+    Fused are pairs of a convolution, or a linear layer whose result is known to have two dimensions, and a
+    batch normalisation that nothing else sees the result between. The fused layer is a copy: a layer that is
+    called elsewhere too, or that is known under another name, stays as it is there.
 
     Args:
         gm: Module to change; in evaluation mode.

@@ -67,7 +67,8 @@ class PassManager:
 
     Args:
         passes: Functions that take a module and return a `PassResult`.
-        constraints: Each is called with two passes and returns whether the first may stand in front of the second.
+        constraints: Each is called with two passes and returns whether the first may stand in front of the
+        second.
         steps: Number of times that the passes are run at most; they stop when nothing changes.
         run_checks_after_each_pass: Run the checks and lint after each pass.
         suppress_check_failures: Warn of failing checks and of violated constraints instead of raising.
@@ -87,7 +88,7 @@ class PassManager:
     ) -> None:
         self.passes: list[Pass] = list(passes or ())
         self.constraints: list[Constraint] = list(constraints or ())
-        self.steps = 1 if not steps else steps
+        self.steps = steps if steps else 1
         self.run_checks_after_each_pass = run_checks_after_each_pass
         self.suppress_check_failures = suppress_check_failures
         self._checks: list[Check] = []
@@ -110,8 +111,9 @@ class PassManager:
             ArgumentError: It does not take exactly one argument (ST112).
         """
         if len(inspect.signature(check).parameters) != 1:
-            raise ArgumentError("ST112", what="PassManager check function", expected="in only one variable, a module",
-                                actual=f"one that should only take in one variable but has {inspect.signature(check)}")  # fmt: skip
+            taken = f"one with {inspect.signature(check)}"
+            expected = "one that should only take in one variable, a module"
+            raise ArgumentError("ST112", what="PassManager check function", expected=expected, actual=taken)
         self._checks.append(check)
 
     def validate_constraints(self) -> None:
@@ -178,7 +180,8 @@ class PassManager:
             The module after the last pass, and whether any pass changed anything.
 
         Raises:
-            PassError: A pass failed (ST230) or returned something else than a PassResult (ST231), or the order is wrong
+            PassError: A pass failed (ST230) or returned something else than a PassResult (ST231), or the
+            order is wrong
                 (ST232).
         """
         self.validate_constraints()

@@ -30,7 +30,7 @@ CALLABLE_NODE_OPS = {"call_module", "call_function", "call_method"}
 
 
 def qualified_name(target: Any) -> str:
-    """Return the full name of a function or a class as FX spells it: `"torch.relu"`, `"_operator.add"`, `"len"`."""
+    """Return the full name of a function or a class as FX spells it, such as `"_operator.add"` or `"len"`."""
     if isinstance(target, str):
         return target
     if type(target).__module__ == "torch._ops":
@@ -55,7 +55,9 @@ def node_target(submodules: Mapping[str, nn.Module], node: Node) -> str:
         The name of the method, of the function with its module, or of the class of the module.
     """
     if node.op not in CALLABLE_NODE_OPS:
-        raise ValueError(f"expected a node that calls something ({', '.join(sorted(CALLABLE_NODE_OPS))}), got {node.op}")
+        raise ValueError(
+            f"expected a node that calls something ({', '.join(sorted(CALLABLE_NODE_OPS))}), got {node.op}"
+        )
     if node.op == "call_method":
         return str(node.target)
     if node.op == "call_module":
@@ -82,7 +84,8 @@ class OperatorSupport(OperatorSupportBase):
     """Supports the functions, methods and modules in a table, for the dtypes that it lists.
 
     Args:
-        support_dict: Maps names as of `node_target` to None (any dtype), or to a pair: for each positional input the
+        support_dict: Maps names as of `node_target` to None (any dtype), or to a pair: for each positional
+        input the
             dtypes that it may have (None for any), and the same for keyword inputs by name.
     """
 
@@ -145,12 +148,16 @@ def create_op_support(is_node_supported: IsNodeSupported) -> OperatorSupportBase
 
 def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
     """Return support for the nodes that all of `op_support` support."""
-    return create_op_support(lambda modules, node: all(s.is_node_supported(modules, node) for s in op_support))
+    return create_op_support(
+        lambda modules, node: all(s.is_node_supported(modules, node) for s in op_support)
+    )
 
 
 def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
     """Return support for the nodes that one of `op_support` supports."""
-    return create_op_support(lambda modules, node: any(s.is_node_supported(modules, node) for s in op_support))
+    return create_op_support(
+        lambda modules, node: any(s.is_node_supported(modules, node) for s in op_support)
+    )
 
 
 class OpSupports:
@@ -159,7 +166,9 @@ class OpSupports:
     @classmethod
     def decline_if_input_dtype(cls, dtype: torch.dtype) -> OperatorSupportBase:
         """Return support for nodes that have no input of a dtype."""
-        return create_op_support(lambda modules, node: all(_dtype(used) != dtype for used in node.all_input_nodes))
+        return create_op_support(
+            lambda modules, node: all(_dtype(used) != dtype for used in node.all_input_nodes)
+        )
 
     @classmethod
     def decline_if_node_in_names(cls, disallow_set: set[str]) -> OperatorSupportBase:

@@ -94,7 +94,8 @@ class ShapeProp(Interpreter):
         module = gm
         if fake_mode is not None:
             tensors = {id(t): t for t in (*gm.parameters(), *gm.buffers(), *_plain_tensors(gm))}
-            # What the memo holds already is not copied: the copy of the module has fake tensors in their places.
+            # What the memo holds already is not copied: the copy of the module has fake tensors in their
+            # places.
             module = copy.deepcopy(gm, {key: fake_mode.from_tensor(t) for key, t in tensors.items()})
         super().__init__(module, graph=gm.graph)
         self.fake_mode = fake_mode

@@ -30,7 +30,7 @@ def graph_of(what: str, source: Any) -> tuple[Graph, nn.Module | None]:
         return graph, source
     if not callable(source):
         raise PatternError("ST207", what=what, actual=type(source).__name__)
-    from ..capture import symbolic_trace
+    from ..tracing import symbolic_trace
 
     traced = symbolic_trace(source)
     return traced.graph, traced

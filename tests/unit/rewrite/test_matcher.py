@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from symtrace.capture import symbolic_trace
+from symtrace.tracing import symbolic_trace
 from symtrace.errors import PatternError
 from symtrace.ir import Graph
 from symtrace.rewrite import SubgraphMatcher

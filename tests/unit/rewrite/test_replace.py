@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from symtrace.capture import symbolic_trace
+from symtrace.tracing import symbolic_trace
 from symtrace.errors import ArgumentError, PatternError
 from symtrace.rewrite import replace_pattern, replace_pattern_with_filters
 
