@@ -33,6 +33,15 @@ LAYERS = [
 ]
 
 
+COMPAT = [
+    "passes/split_module.py",
+    "passes/split_utils.py",
+    "passes/infra/partitioner.py",
+    "passes/utils/fuser_utils.py",
+]
+"""FX's spellings that lie in the folder of a layer but re-export from one above it."""
+
+
 @dataclass(frozen=True)
 class Import:
     """One import statement's target, absolute."""
@@ -56,8 +65,9 @@ def tree(path: Path) -> ast.Module:
 
 def layer(path: Path) -> str | None:
     """The layer a file is in, or None for the package root and the compat modules, which stand above all."""
-    first = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    return first if first in LAYERS else None
+    relative = path.relative_to(PACKAGE)
+    first = relative.parts[0].removesuffix(".py")
+    return first if first in LAYERS and relative.as_posix() not in COMPAT else None
 
 
 def _package_parts(path: Path) -> list[str]:

@@ -9,8 +9,8 @@ from .source import LAYERS, PACKAGE, files, imported_layer, imports, layer, name
 FILES = [pytest.param(path, id=name(path)) for path in files()]
 TORCH_FREE = ("_base", "diagnostics", "errors", "ir")
 PRIVATE_TORCH = ("values/", "ops/", "interop/", "tracing/hooks.py")
-# torch's own containers library; the public one has no call for registered classes.
-PUBLIC_ENOUGH = ("torch.utils._pytree",)
+# Containers have no public library of the kind; `torch._assert` is documented for traced programs.
+PUBLIC_ENOUGH = ("torch.utils._pytree", "torch._assert")
 
 
 def is_private(dotted):
