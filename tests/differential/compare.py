@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import io
 import sys
 import types
@@ -15,15 +14,16 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from .program import Program
+from .program import PLACE, Program
 
 
 def capture(fx: Any, program: Program, root: Any) -> Any:
     """Trace `root` with `fx`, which is torch.fx or symtrace, and return the GraphModule."""
+    concrete_args = pytree.tree_map(lambda leaf: fx.PH if leaf is PLACE else leaf, program.concrete_args)
     if not program.tracer:
-        return fx.symbolic_trace(root, concrete_args=copy.copy(program.concrete_args))
+        return fx.symbolic_trace(root, concrete_args=concrete_args)
     tracer = fx.Tracer(**program.tracer)
-    graph = tracer.trace(root, concrete_args=copy.copy(program.concrete_args))
+    graph = tracer.trace(root, concrete_args=concrete_args)
     name = type(root).__name__ if isinstance(root, nn.Module) else root.__name__
     return fx.GraphModule(tracer.root, graph, name)
 

@@ -13,6 +13,9 @@ from typing import Any
 import torch
 from torch import nn
 
+PLACE = object()
+"""In `concrete_args`: a leaf that stays an input; each library has its own object for it, `PH`."""
+
 
 @dataclass(frozen=True)
 class Tensor:

@@ -9,7 +9,7 @@ import torch.fx
 
 import symtrace
 
-from .compare import assert_means_the_same, assert_same_value, capture, rows, run_all
+from .compare import assert_means_the_same, assert_same_value, capture, code_lines, rows, run_all
 from .corpus import DIFFERING
 from .program import Program
 
@@ -17,9 +17,10 @@ each = pytest.mark.parametrize("program", DIFFERING, ids=lambda program: program
 
 
 def outcome(fx: Any, program: Program) -> Any:
-    """Return the graph, or the kind of failure."""
+    """Return the graph and its code, or the kind of failure."""
     try:
-        return rows(capture(fx, program, program.make()))
+        gm = capture(fx, program, program.make())
+        return rows(gm), code_lines(gm)
     except Exception as error:
         return type(error).__name__
 

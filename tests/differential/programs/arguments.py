@@ -4,9 +4,8 @@ import collections
 from typing import NamedTuple
 
 import torch
-from torch.fx import PH
 
-from ..program import B, Corpus, I, T
+from ..program import PLACE, B, Corpus, I, T
 
 corpus = Corpus("arguments")
 
@@ -74,7 +73,7 @@ def keyword_only_mixed(x, y=1.0, *, a=2.0, b):
     return x * a + b - y
 
 
-@corpus(T(2), T(2))
+@corpus(T(2), T(2), differs=_KEYWORD)
 def positional_only(x, y, /):
     return x + y
 
@@ -225,34 +224,38 @@ corpus.add(
     concrete_args={"mode": "relu"},
 )
 corpus.add("concrete_default", lambda x, flip=False: -x if flip else x, T(2), concrete_args={"flip": False})
-corpus.add("concrete_list", lambda xs: xs[0] + xs[1], [T(2), T(2)], concrete_args={"xs": [PH, PH]})
+corpus.add("concrete_list", lambda xs: xs[0] + xs[1], [T(2), T(2)], concrete_args={"xs": [PLACE, PLACE]})
 corpus.add(
-    "concrete_tuple", lambda x, xs: x + xs[0] * xs[1], T(2), (T(2), T(2)), concrete_args={"xs": (PH, PH)}
+    "concrete_tuple",
+    lambda x, xs: x + xs[0] * xs[1],
+    T(2),
+    (T(2), T(2)),
+    concrete_args={"xs": (PLACE, PLACE)},
 )
 corpus.add(
     "concrete_dict",
     lambda d: d["a"] - d["b"],
     {"a": T(2), "b": T(2)},
-    concrete_args={"d": {"a": PH, "b": PH}},
+    concrete_args={"d": {"a": PLACE, "b": PLACE}},
 )
 corpus.add(
     "concrete_nested",
     lambda d: d["a"][0] + d["b"]["c"],
     {"a": [T(2)], "b": {"c": T(2)}},
-    concrete_args={"d": {"a": [PH], "b": {"c": PH}}},
+    concrete_args={"d": {"a": [PLACE], "b": {"c": PLACE}}},
 )
-corpus.add("concrete_list_of_one", lambda xs: xs[0].relu(), [T(2)], concrete_args={"xs": [PH]})
-corpus.add("concrete_list_mixed", lambda xs: xs[0] * xs[1], [T(2), 3], concrete_args={"xs": [PH, 3]})
-corpus.add("concrete_dict_out", lambda d: {"s": d["a"] + 1}, {"a": T(2)}, concrete_args={"d": {"a": PH}})
+corpus.add("concrete_list_of_one", lambda xs: xs[0].relu(), [T(2)], concrete_args={"xs": [PLACE]})
+corpus.add("concrete_list_mixed", lambda xs: xs[0] * xs[1], [T(2), 3], concrete_args={"xs": [PLACE, 3]})
+corpus.add("concrete_dict_out", lambda d: {"s": d["a"] + 1}, {"a": T(2)}, concrete_args={"d": {"a": PLACE}})
 corpus.add(
-    "concrete_iterated", lambda xs: sum(x * 2 for x in xs), [T(2), T(2)], concrete_args={"xs": [PH, PH]}
+    "concrete_iterated", lambda xs: sum(x * 2 for x in xs), [T(2), T(2)], concrete_args={"xs": [PLACE, PLACE]}
 )
 corpus.add(
     "concrete_two_structures",
     lambda xs, d: xs[0] + d["k"],
     [T(2)],
     {"k": T(2)},
-    concrete_args={"xs": [PH], "d": {"k": PH}},
+    concrete_args={"xs": [PLACE], "d": {"k": PLACE}},
 )
 
 # Names of parameters that mean something to Python or to generated code

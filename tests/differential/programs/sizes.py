@@ -64,9 +64,6 @@ _FACTORIES = {
     "math_sqrt_size": (lambda x: x / math.sqrt(x.size(-1)), None),
     "math_floor_ceil": (lambda x: x[:, : math.ceil(x.size(1) / 4)] * math.floor(x.size(1) / 3), None),
     "round_of_size": (lambda x: x * round(x.size(1) / 3), _NUMBERS),
-    "star_shape": (lambda x: x.view(*x.shape), _NUMBERS),
-    "star_shape_slice": (lambda x: x.view(*x.shape[:1], -1), _NUMBERS),
-    "unpack_shape": (lambda x: (lambda b, c, t: x.view(b, c * t))(*x.shape), _NUMBERS),
 }
 for _name, (_fn, _why) in _FACTORIES.items():
     corpus.add(_name, _fn, T(2, 4, 3), also=((T(3, 6, 5),),), differs=_why)
