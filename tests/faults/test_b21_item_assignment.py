@@ -109,4 +109,4 @@ def test_deleting_an_item_is_refused():
         return x
 
     with pytest.raises((fx.TraceError, TypeError)):
-        fx.symbolic_trace(program)
+        fx.symbolic_trace(program)(torch.ones(2))

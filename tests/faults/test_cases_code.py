@@ -62,7 +62,8 @@ def test_c23_any_parameter_name_works(name):
     gm = fx.symbolic_trace(f)
     x, y = torch.ones(1), torch.ones(1)
     assert torch.equal(gm(x, y), f(x.clone(), y))
-    assert torch.equal(gm(x, **{name: y}), f(x.clone(), y))
+    if name != "self":  # no module can be called with a keyword `self`
+        assert torch.equal(gm(x, **{name: y}), f(x.clone(), y))
 
 
 NAMES = [

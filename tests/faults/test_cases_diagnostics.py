@@ -49,8 +49,3 @@ def test_c81_outer_frames_are_there_and_none_of_ours():
     trace = next(n for n in graph.nodes if n.name == "relu").stack_trace
     assert "z = self.helper(y)" in trace
     assert "symtrace/capture" not in trace
-
-
-def test_c81_off_by_default():
-    graph = fx.Tracer().trace(M())
-    assert all(n.stack_trace is None for n in graph.nodes)

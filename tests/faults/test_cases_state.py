@@ -21,7 +21,7 @@ class AlphaNoisy(nn.Module):
     def forward(self, x):
         return (
             F.alpha_dropout(x, training=self.training)
-            + F.feature_dropout(x[None, None], 0.5, self.training)[0, 0]
+            + F.feature_alpha_dropout(x[None, None], 0.5, self.training)[0, 0]
         )
 
 
