@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -55,16 +56,20 @@ def _signature(program: Any) -> str:
 
 
 def _record_values(gm: GraphModule, program: Any, inputs: Inputs) -> None:
+    """Run a copy of `gm`, and note on the nodes of `gm` which shapes and dtypes they give."""
     import torch
 
     from ..passes.shape_prop import ShapeProp
 
+    trial = copy.deepcopy(gm)
+    arguments = copy.deepcopy(inputs)
     try:
-        with torch.no_grad():
-            ShapeProp(gm).propagate(*inputs.args, **inputs.kwargs)
-    except SymtraceError:
-        raise
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            ShapeProp(trial).run(*arguments.args, **arguments.kwargs)
     except Exception as error:
-        lines = [line for line in str(error).splitlines() if line.strip()] or [""]
-        reason = f"{type(error).__name__}: {lines[0].strip()}"
-        raise UsageError("ST408", reason=reason, signature=_signature(program)) from error
+        cause = error.__cause__ if isinstance(error, SymtraceError) and error.__cause__ else error
+        text = cause.diagnostic.message if isinstance(cause, SymtraceError) else str(cause)
+        lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(cause).__name__]
+        raise UsageError("ST408", reason=lines[0], signature=_signature(program)) from error
+    for node, tried in zip(gm.graph.nodes, trial.graph.nodes, strict=True):
+        node.meta.update((key, tried.meta[key]) for key in ("tensor_meta", "type") if key in tried.meta)

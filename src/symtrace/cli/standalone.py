@@ -187,7 +187,7 @@ def standalone(gm: Any) -> Standalone:
     attributes = _collect_attributes(gm, function, tensors, writer)
     globals_ = _global_lines(function, python_code.globals, writer)
     inline = _is_small(tensors)
-    taken = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    taken = set(python_code.globals)
     name, model = _free_name(_class_name(gm), taken), _free_name("model", taken)
     parts = [
         _header(name, model, writer, inline),

@@ -153,8 +153,8 @@ print(format_table(graph, style="simple"))
 define(
     "ST408",
     "the program refuses its inputs",
-    "the program can't be run with these inputs: {reason}",
-    help=("check the number, shapes and dtypes of --input against the program's parameters: {signature}",),
+    "the program {signature} can't be run with these inputs: {reason}",
+    help=("check the number, shapes and dtypes of the inputs against the program's parameters",),
     explain="""\
 The program was called with the inputs of the command line, as `program(*args, **kwargs)`, and raised.
 The reason is what it said. Give each tensor parameter without a default one `--input`, in order, or all

@@ -1,11 +1,12 @@
 """Which nodes may share storage, and which may change places."""
 
 import operator
+import random
 
 import pytest
 import torch
 
-from symtrace.analysis import EffectAnalysis
+from symtrace.analysis import EffectAnalysis, effect_edges
 from symtrace.ir import Graph
 
 
@@ -102,3 +103,56 @@ def test_moving_looks_at_what_is_passed(graph):
     assert not analysis.may_move(read, end, ())
     assert analysis.may_move(read, end, {write})
     assert not analysis.may_move(write, read, ())
+
+
+def test_checks_keep_their_place_among_effects_only(graph):
+    x = graph.placeholder("x")
+    read = graph.call_function(torch.sin, (x,))
+    check = graph.call_function(torch._assert, (x, "message"))
+    second = graph.call_function(torch._assert, (x, "message"))
+    write = graph.call_method("add_", (x, 1))
+    analysis = EffectAnalysis(graph)
+    assert not analysis.conflict(read, check)
+    assert not analysis.conflict(check, second)
+    assert analysis.conflict(check, write)
+
+
+def order(graph):
+    return {(str(a), str(b)) for a, b in effect_edges(graph)}
+
+
+def closure(pairs):
+    found = set(pairs)
+    while True:
+        more = {(a, d) for a, b in found for c, d in found if b == c} - found
+        if not more:
+            return found
+        found |= more
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_edges_imply_every_conflict(seed):
+    generator = random.Random(seed)
+    graph = Graph()
+    values = [graph.placeholder("x"), graph.placeholder("y")]
+    for _ in range(14):
+        value = generator.choice(values)
+        kind = generator.choice(["sin", "clone", "add_", "view", "rand", "assert", "opaque", "mode"])
+        if kind == "rand":
+            made = graph.call_function(torch.rand, (2,))
+        elif kind == "assert":
+            made = graph.call_function(torch._assert, (value, ""))
+        elif kind == "opaque":
+            made = graph.call_function(opaque, (value,))
+        elif kind == "mode":
+            made = graph.call_function(torch._C._set_grad_enabled, (False,)) if generator.random() < 0.3 else None
+        else:
+            made = graph.call_method(kind, (value,) if kind in ("sin", "clone") else (value, 1))
+        if made is not None and kind in ("sin", "clone", "add_", "view", "opaque"):
+            values.append(made)
+    analysis = EffectAnalysis(graph)
+    nodes = [n for n in graph.nodes if n.op != "placeholder"]
+    wanted = {(str(a), str(b)) for i, a in enumerate(nodes) for b in nodes[i + 1 :] if analysis.conflict(a, b)}
+    edges = order(graph)
+    assert wanted <= closure(edges)
+    assert edges <= closure(wanted)

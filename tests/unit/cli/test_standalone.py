@@ -95,7 +95,7 @@ def test_small_tensors_are_in_the_text_and_large_ones_beside_it(tmp_path):
 
 def test_each_object_has_tensors_of_its_own(tmp_path):
     _, module = same_results(nn.Sequential(nn.Linear(2, 2)), tmp_path, torch.ones(1, 2))
-    one, two = module.Sequential_() if hasattr(module, "Sequential_") else module.Sequential(), module.model
+    one, two = type(module.model)(), module.model
     with torch.no_grad():
         next(one.parameters()).zero_()
     assert next(two.parameters()).any()
@@ -109,8 +109,9 @@ def test_the_file_needs_no_symtrace(tmp_path):
 
 
 def test_making_the_module_draws_no_random_numbers(tmp_path):
+    gm = fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4)))
     state = torch.get_rng_state()
-    module = imported(fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4))), tmp_path)
+    module = imported(gm, tmp_path)
     assert module.model is not None
     assert torch.equal(torch.get_rng_state(), state)
 
@@ -119,11 +120,15 @@ def test_the_mode_is_kept(tmp_path):
     assert not imported(fx.symbolic_trace(nn.Sequential(nn.Dropout()).eval()), tmp_path).model.training
 
 
-def test_a_name_that_the_code_uses_is_not_taken_for_the_object(tmp_path):
-    scope = {"torch": torch}
-    exec("def f(x, model=torch.float64):\n    return x.to(model)", scope)
-    _, module = same_results(scope["f"], tmp_path, torch.ones(2))
-    assert module.model_(torch.ones(2)).dtype == torch.float64 if hasattr(module, "model_") else True
+def test_a_function_named_like_the_object_keeps_its_name(tmp_path, monkeypatch):
+    helper = tmp_path / "standalone_helper.py"
+    helper.write_text("def model(x):\n    return x * 3 if x.sum() > 0 else x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import standalone_helper
+
+    fx.wrap(standalone_helper.model)
+    _, module = same_results(lambda x: standalone_helper.model(x) + 1, tmp_path, torch.ones(2))
+    assert module.model(torch.ones(2)).tolist() == [4.0, 4.0]
 
 
 def test_hooks_are_refused():

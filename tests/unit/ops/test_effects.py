@@ -10,6 +10,7 @@ from torch import nn
 
 from symtrace import ops
 from symtrace.ops import Effect, effects, is_removable
+from symtrace.ops.program import enter_mode, exit_mode, guard
 
 aten = torch.ops.aten
 
@@ -139,13 +140,11 @@ def test_random_draws_may_go_on_request():
 
 
 IMPURE = [
-    torch._assert,
     torch.manual_seed,
     torch._C._set_grad_enabled,
     torch.set_grad_enabled,
     print,
     lambda x: x,
-    aten._assert_async.msg,
     torch.set_autocast_enabled,
     torch.amp.autocast_mode._enter_autocast,
 ]
@@ -155,6 +154,20 @@ IMPURE = [
 def test_other_effects_and_unknown_functions(target):
     assert of(target, "x").impure
     assert not is_removable(of(target, "x"))
+
+
+@pytest.mark.parametrize("target", [torch._assert, aten._assert_async.msg, guard, torch._check], ids=str)
+def test_checks_stay_but_touch_nothing(target):
+    effect = of(target, "x")
+    assert effect.check
+    assert not effect.impure
+    assert not effect.is_pure
+    assert not is_removable(effect)
+
+
+@pytest.mark.parametrize("target", [enter_mode, exit_mode, torch._C._set_grad_enabled, torch.manual_seed], ids=str)
+def test_modes_are_barriers(target):
+    assert of(target, "x").barrier
 
 
 def test_declarations_change_the_answer_at_once():
