@@ -28,7 +28,9 @@ def value_text(value: Any, names: Globals) -> str:
         return repr(value)
     if cls is float or cls is complex:
         return _number_text(value, names)
-    if cls is tuple or isinstance(value, torch.Size):
+    if isinstance(value, torch.Size):
+        return f"{names.add('torch', torch)}.Size([{', '.join(map(repr, value))}])"
+    if cls is tuple:
         items = [value_text(item, names) for item in value]
         return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
     if isinstance(value, list):

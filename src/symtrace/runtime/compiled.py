@@ -42,7 +42,7 @@ def compile_source(code: PythonCode, module_name: str) -> Compiled:
     """
     filename = f"{FILE_PREFIX}{module_name}.{next(_numbers)}>"
     namespace: dict[str, Any] = {"__name__": "symtrace.generated", **code.globals}
-    exec(compile(code.src, filename, "exec"), namespace)
+    exec(compile(code.src, filename, "exec", dont_inherit=True), namespace)
     compiled = Compiled(namespace["forward"], code, filename)
     # Without a time stamp: linecache keeps such an entry until it is taken out.
     linecache.cache[filename] = (len(code.src), None, code.src.splitlines(keepends=True), filename)

@@ -80,7 +80,7 @@ class GraphModule(nn.Module):
         type(self).__name__ = class_name
         targets = {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")} - {""}
         self._set_interned(graph, targets)
-        targets -= graph.interned.keys()
+        targets = {target for target in targets if target.partition(".")[0] not in graph.interned}
         if isinstance(root, nn.Module):
             self.training = root.training
             for target in sorted(targets - {"training"}, key=lambda path: path.count(".")):
@@ -123,11 +123,10 @@ class GraphModule(nn.Module):
 
     def _set_interned(self, graph: Graph, targets: set[str]) -> None:
         """Hold what capture came across outside the module; none of it is part of the state dict."""
+        heads = {target.partition(".")[0] for target in targets}
         for target, value in graph.interned.items():
-            if target in targets:
-                if isinstance(value, nn.Module):
-                    self._modules[target] = value
-                elif isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
+            if target in heads:
+                if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
                     self.register_buffer(target, value, persistent=False)
                 else:
                     self.__dict__[target] = value
@@ -207,7 +206,7 @@ class GraphModule(nn.Module):
             if "forward" in type(self).__dict__:
                 del type(self).forward
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph, hooks included; an error names the generated line and the user's line."""
         try:
             return super().__call__(*args, **kwargs)

@@ -222,6 +222,16 @@ def _hasattr(value: Any, name: str) -> bool:
 _original_hasattr = builtins.hasattr
 
 
+def _len(value: Any, /) -> Any:
+    tracer = _active.tracer
+    if tracer is not None and tracer._is_proxy(value):
+        return value.tracer.call_function(_original_len, (value,), {})
+    return _original_len(value)
+
+
+_original_len = builtins.len
+
+
 class _SizeMeta(type):
     def __instancecheck__(cls, value: Any) -> bool:
         return original_isinstance(value, _real_size)
@@ -318,7 +328,7 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(builtins, "isinstance", lambda before: _isinstance)
         patches.patch(builtins, "hasattr", lambda before: _hasattr)
         patches.patch(builtins, "callable", lambda before: _callable)
-        patches.patch(builtins, "len", _gated)
+        patches.patch(builtins, "len", lambda before: _len)
         patches.patch(torch, "Size", lambda before: _Size)
         for name in SIZE_FACTORIES:
             patches.patch(torch, name, _gated)

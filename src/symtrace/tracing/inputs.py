@@ -12,8 +12,9 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
 from ..errors import ArgumentError
+from .hooks import original_isinstance
 
-__all__ = ["PH", "Argument", "PHBase", "PHWithMeta", "arguments_of", "bind_examples", "call_positionally"]
+__all__ = ["PH", "Argument", "PHBase", "PHWithMeta", "arguments_of", "bind_examples", "call_positionally", "is_nested", "is_placeholder"]
 
 
 class PHBase:
@@ -32,6 +33,11 @@ class PHWithMeta(PHBase):
 
 
 PH = PHBase()
+
+
+def is_placeholder(value: Any) -> bool:
+    """Tell whether `value` marks an input; the mark of torch.fx is taken for ours."""
+    return any(base.__name__ == "PHBase" for base in type(value).__mro__)
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ def call_positionally(
         ArgumentError: ST014, the function takes `*args` or `**kwargs` and is no plain Python function.
     """
     variable = [a for a in arguments if a.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)]
-    stand_ins = [a for a in variable if not isinstance(values[a.name], tuple | dict)]
+    stand_ins = [a for a in variable if type(values[a.name]) not in (tuple, dict)]
     if not stand_ins:
         return function(*leading, *_positional(arguments, values), **_keywords(arguments, values))
     plain = inspect.unwrap(function)
@@ -160,7 +166,7 @@ def bind_examples(arguments: list[Argument], args: tuple[Any, ...], kwargs: Mapp
 
 def is_nested(value: Any) -> bool:
     """Tell whether a concrete argument is a container that is taken apart."""
-    if isinstance(value, PHBase | torch.Tensor):
+    if is_placeholder(value) or original_isinstance(value, torch.Tensor):
         return False
     leaves = pytree.tree_leaves(value)
     return not (len(leaves) == 1 and leaves[0] is value)

@@ -21,7 +21,7 @@ from ..runtime import Graph
 from ..runtime.graph import find_module
 from . import hooks
 from .blame import here, trace_error
-from .inputs import PH, Argument, PHBase, PHWithMeta, arguments_of, bind_examples, call_positionally, is_nested
+from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .kinds import class_matches, kind_of
 from .mode import CaptureMode
 from .proxy import ParameterProxy, Proxy, collect_proxies
@@ -209,8 +209,8 @@ class Tracer(TracerBase):
         args = () if default is inspect.Parameter.empty else (default,)
         node = self._placeholder(argument.target, args, argument.annotation)
         node.kind = argument.node_kind
-        if concrete is _MISSING or hooks.original_isinstance(concrete, PHBase):
-            if hooks.original_isinstance(concrete, PHWithMeta):
+        if concrete is _MISSING or is_placeholder(concrete):
+            if hasattr(concrete, "ph_key"):
                 node.meta["ph_key"] = concrete.ph_key
             example = self._example_values.get(argument.name, _MISSING)
             if example is None or (example is _MISSING and argument.name in self._left_out):
@@ -250,8 +250,8 @@ class Tracer(TracerBase):
         for name, leaf in zip(names, leaves, strict=True):
             nested = names.count(name) > 1 or is_nested(concrete.get(name, PH))
             node = self._placeholder(f"{name}_1" if nested else name, (), None)
-            if hooks.original_isinstance(leaf, PHBase):
-                if hooks.original_isinstance(leaf, PHWithMeta):
+            if is_placeholder(leaf):
+                if hasattr(leaf, "ph_key"):
                     node.meta["ph_key"] = leaf.ph_key
                 given.append(self.proxy(node))
             else:
@@ -592,7 +592,7 @@ def _with_hooks(root: nn.Module, function: Callable[..., Any]) -> Callable[..., 
 
 
 def _is_lazy(function: Any) -> bool:
-    return getattr(function, "__module__", "").startswith("symtrace.runtime")
+    return (getattr(function, "__module__", None) or "").startswith("symtrace.runtime")
 
 
 def _state_property(name: str) -> Callable[[Any], Any]:
