@@ -113,7 +113,7 @@ class EffectAnalysis:
         if first.barrier or second.barrier:
             return True
         if first.check or second.check:
-            return not (first.is_pure or second.is_pure or (first.check and second.check))
+            return not (first.is_pure or second.is_pure)
         if (first.random or first.impure) and (second.random or second.impure):
             return True
         written = self.writes(left)

@@ -45,7 +45,7 @@ class _State:
         self.writers: dict[Node | None, Node] = {}
         self.readers: dict[Node | None, list[Node]] = {}
         self.draw: Node | None = None
-        self.checks: list[Node] = []
+        self.check: Node | None = None
         self.unchecked: list[Node] = []
 
     def edges_to(self, node: Node) -> Iterator[tuple[Node, Node]]:
@@ -63,8 +63,8 @@ class _State:
         if effect.check:
             yield from self._check(node)
         elif not effect.is_pure:
-            for check in self.checks:
-                yield check, node
+            if self.check is not None:
+                yield self.check, node
             self.unchecked.append(node)
         if effect.random or effect.impure:
             if self.draw is not None:
@@ -75,9 +75,9 @@ class _State:
     def _check(self, node: Node) -> Iterator[tuple[Node, Node]]:
         for earlier in self.unchecked:
             yield earlier, node
-        if self.unchecked:
-            self.checks, self.unchecked = [], []
-        self.checks.append(node)
+        if self.check is not None:
+            yield self.check, node
+        self.check, self.unchecked = node, []
 
     def _memory(self, node: Node) -> Iterator[tuple[Node, Node]]:
         writers, readers = self.writers, self.readers

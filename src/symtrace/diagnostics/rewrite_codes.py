@@ -331,12 +331,72 @@ define(
     "ST230",
     "pass failed",
     "An error occurred when running the {name!r} pass after the following passes: {before}",
+    explain="""\
+A pass of a `PassManager` raised. What it raised is the cause of this error and stands above it in the
+traceback; the passes named in the message had run before.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.passes.infra.pass_manager import PassManager, pass_result_wrapper
+
+
+def rename(gm):
+    raise KeyError("no such node")
+
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.ReLU()))
+PassManager([pass_result_wrapper(rename)])(gm)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.passes.infra.pass_manager import PassManager, pass_result_wrapper
+
+
+def rename(gm):
+    gm.graph.lint()
+
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.ReLU()))
+PassManager([pass_result_wrapper(rename)])(gm)
+""",
 )
 define(
     "ST231",
     "no PassResult",
     "The result of the pass {name} should be type PassResult, not {actual}. Please wrap it"
     " with pass_result_wrapper()",
+    explain="""\
+A pass says whether it changed something by returning a `PassResult`. A function that returns a module
+or nothing becomes such a pass by `pass_result_wrapper`.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.passes.infra.pass_manager import PassManager, pass_result_wrapper
+
+
+def rename(gm):
+    return gm
+
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.ReLU()))
+PassManager([rename])(gm)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.passes.infra.pass_manager import PassManager, pass_result_wrapper
+
+
+def rename(gm):
+    return gm
+
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.ReLU()))
+PassManager([pass_result_wrapper(rename)])(gm)
+""",
 )
 define(
     "ST232",
@@ -344,17 +404,130 @@ define(
     "pass schedule constraint violated. Expected {first} before {second} but found"
     " {first} at index {first_index} and {second} at index {second_index} in pass list.",
     help=("call solve_constraints(), or reorder the passes",),
+    explain="""\
+The constraints of a `PassManager` say which pass has to run before which, and its list of passes has
+them in another order.
+""",
+    example="""\
+from symtrace.passes.infra.pass_manager import PassManager, this_before_that_pass_constraint
+
+
+def first(gm):
+    return gm
+
+
+def second(gm):
+    return gm
+
+
+manager = PassManager([second, first], constraints=[this_before_that_pass_constraint(first, second)])
+manager.validate()
+""",
+    remedy="""\
+from symtrace.passes.infra.pass_manager import PassManager, this_before_that_pass_constraint
+
+
+def first(gm):
+    return gm
+
+
+def second(gm):
+    return gm
+
+
+manager = PassManager([second, first], constraints=[this_before_that_pass_constraint(first, second)])
+manager.solve_constraints()
+manager.validate()
+""",
 )
 define(
     "ST233",
     "circular constraints",
     "Circular dependency detected within the following passes: {passes}",
     help=("drop one of the constraints",),
+    explain="""\
+The constraints of a `PassManager` ask for an order in which a pass comes before itself.
+""",
+    example="""\
+from symtrace.passes.infra.pass_manager import PassManager, this_before_that_pass_constraint
+
+
+def first(gm):
+    return gm
+
+
+def second(gm):
+    return gm
+
+
+constraints = [
+    this_before_that_pass_constraint(first, second),
+    this_before_that_pass_constraint(second, first),
+]
+PassManager([first, second], constraints=constraints).solve_constraints()
+""",
+    remedy="""\
+from symtrace.passes.infra.pass_manager import PassManager, this_before_that_pass_constraint
+
+
+def first(gm):
+    return gm
+
+
+def second(gm):
+    return gm
+
+
+constraints = [this_before_that_pass_constraint(first, second)]
+PassManager([first, second], constraints=constraints).solve_constraints()
+""",
 )
-define("ST234", "shapes do not fit", "ShapeProp error for: node={node}: {reason}")
+define(
+    "ST234",
+    "shapes do not fit",
+    "ShapeProp error for: node={node}: {reason}",
+    explain="""\
+`ShapeProp` runs the graph on the example inputs, and a node raised. The reason is what it said; most
+often the shape or dtype of an input does not fit.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.passes.shape_prop import ShapeProp
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(4, 2)))
+ShapeProp(gm).propagate(torch.ones(1, 3))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.passes.shape_prop import ShapeProp
+
+gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(4, 2)))
+ShapeProp(gm).propagate(torch.ones(1, 4))
+""",
+)
 define(
     "ST235",
     "training mode",
     "Fusion only for eval!: `{module}` is in training mode",
     help=("call model.eval() first",),
+    explain="""\
+In training mode a batch norm uses the statistics of the batch at hand, which no convolution can do.
+Only with the fixed statistics of eval mode can the two become one.
+""",
+    example="""\
+import torch
+from symtrace.experimental.optimization import fuse
+
+model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1))
+fuse(model)
+""",
+    remedy="""\
+import torch
+from symtrace.experimental.optimization import fuse
+
+model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1))
+fuse(model.eval())
+""",
 )

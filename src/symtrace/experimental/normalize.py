@@ -1,0 +1,5 @@
+"""FX's spelling of `symtrace.passes.normalize`."""
+
+from ..passes.normalize import NormalizeArgs, NormalizeOperators
+
+__all__ = ["NormalizeArgs", "NormalizeOperators"]
