@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from symtrace.analysis import EffectAnalysis
-from symtrace.tracing import symbolic_trace
 from symtrace.ir import Graph
 from symtrace.rewrite import SubgraphMatcher, replace_pattern
 from symtrace.rewrite.placement import Placer
+from symtrace.tracing import symbolic_trace
 
 
 def sin_twice(x):

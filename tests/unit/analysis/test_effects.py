@@ -145,14 +145,20 @@ def test_edges_imply_every_conflict(seed):
         elif kind == "opaque":
             made = graph.call_function(opaque, (value,))
         elif kind == "mode":
-            made = graph.call_function(torch._C._set_grad_enabled, (False,)) if generator.random() < 0.3 else None
+            made = (
+                graph.call_function(torch._C._set_grad_enabled, (False,))
+                if generator.random() < 0.3
+                else None
+            )
         else:
             made = graph.call_method(kind, (value,) if kind in ("sin", "clone") else (value, 1))
         if made is not None and kind in ("sin", "clone", "add_", "view", "opaque"):
             values.append(made)
     analysis = EffectAnalysis(graph)
     nodes = [n for n in graph.nodes if n.op != "placeholder"]
-    wanted = {(str(a), str(b)) for i, a in enumerate(nodes) for b in nodes[i + 1 :] if analysis.conflict(a, b)}
+    wanted = {
+        (str(a), str(b)) for i, a in enumerate(nodes) for b in nodes[i + 1 :] if analysis.conflict(a, b)
+    }
     edges = order(graph)
     assert wanted <= closure(edges)
     assert edges <= closure(wanted)

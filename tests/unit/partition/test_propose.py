@@ -49,7 +49,10 @@ def test_partitions_end_at_unsupported_nodes():
 def test_single_nodes_and_idle_nodes():
     model = lambda x: torch.relu(torch.neg(torch.relu(x + 1)))
     assert propose(model)[1].propose_partitions() == []
-    assert names(propose(model, allows_single_node_partition=True)[1].propose_partitions()) == [["neg"], ["add"]]
+    assert names(propose(model, allows_single_node_partition=True)[1].propose_partitions()) == [
+        ["neg"],
+        ["add"],
+    ]
     worth = propose(model, allowed_single_node_partition_ops=["torch.neg"])[1]
     assert names(worth.propose_partitions()) == [["neg"]]
     assert propose(lambda x: torch.neg(x + 1), non_compute_ops=["torch.neg"])[1].propose_partitions() == []
@@ -65,7 +68,9 @@ def test_independent_nodes_are_grouped_unless_told_otherwise():
 def test_idle_ends_are_taken_off():
     gm = symbolic_trace(lambda x: torch.neg(x).permute(1, 0))
     everything = create_op_support(lambda modules, node: True)
-    partitioner = CapabilityBasedPartitioner(gm, everything, allows_single_node_partition=True, non_compute_ops=["torch.neg"])
+    partitioner = CapabilityBasedPartitioner(
+        gm, everything, allows_single_node_partition=True, non_compute_ops=["torch.neg"]
+    )
     partitions = partitioner.propose_partitions()
     partitioner.remove_bookend_non_compute_ops(partitions)
     assert names(partitions) == [["permute"]]

@@ -6,10 +6,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from symtrace.tracing import symbolic_trace
 from symtrace.errors import PatternError
 from symtrace.ir import Graph
 from symtrace.rewrite import SubgraphMatcher
+from symtrace.tracing import symbolic_trace
 
 
 def matches(model, pattern, **options):

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from symtrace.tracing import symbolic_trace
 from symtrace.errors import ArgumentError, PatternError
 from symtrace.rewrite import replace_pattern, replace_pattern_with_filters
+from symtrace.tracing import symbolic_trace
 
 
 def targets(gm):
