@@ -11,6 +11,7 @@ import operator
 import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -98,21 +99,33 @@ def call_form(
             if any(bound[name] != value for name, value in twin.dropped.items() if value is not _ANY):
                 return _raw((op, target), args, bound)
     commutes = normalize and head in _COMMUTATIVE
-    signatures = _signatures(head, target)
     forms = []
-    for index, signature in enumerate(signatures):
+    for index, signature in _signatures(head, target, "out" in kwargs):
         values = _values(signature, args, kwargs, is_node, commutes)
         if values is not None:
             forms.append((index, values))
     return Call(head, tuple(forms), commutes) if forms else _raw(head, args, kwargs)
 
 
-def _signatures(head: Hashable, target: Any) -> tuple[Signature, ...]:
+def _signatures(head: Hashable, target: Any, with_out: bool) -> Sequence[tuple[int, Signature]]:
     if isinstance(head, str):
-        return (
-            signatures_of(head.removeprefix("aten::")) if head.startswith("aten::") else signatures_of(target)
-        )
-    return signatures_of(target) if callable(target) else ()
+        return _overloads(head, with_out)
+    return tuple(enumerate(signatures_of(target))) if callable(target) else ()
+
+
+@lru_cache(maxsize=4096)
+def _overloads(name: str, with_out: bool) -> tuple[tuple[int, Signature], ...]:
+    """Return the overloads that Python reaches: those of TorchScript alone have no tensors."""
+    found = enumerate(signatures_of(name.removeprefix("aten::")))
+    return tuple(
+        (index, signature)
+        for index, signature in found
+        if "Tensor" in signature.text and (with_out or not any(_is_out(p) for p in signature.parameters))
+    )
+
+
+def _is_out(parameter: Parameter) -> bool:
+    return parameter.writes and parameter.keyword_only
 
 
 def _raw(head: Hashable, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
@@ -128,13 +141,11 @@ def _values(
     bound = bind(signature, args, kwargs)
     if bound is None:
         return None
-    parameters = {p.name: p for p in signature.parameters}
-    names = list(bound)
-    if commutes and len(names) > 1 and not is_node(bound[names[0]]) and is_node(bound[names[1]]):
-        bound[names[0]], bound[names[1]] = bound[names[1]], bound[names[0]]
+    given = list(bound.values())
+    if commutes and len(given) > 1 and not is_node(given[0]) and is_node(given[1]):
+        given[0], given[1] = given[1], given[0]
     values = []
-    for name, value in bound.items():
-        parameter = parameters[name]
+    for parameter, value in zip(signature.parameters, given, strict=True):
         is_default = not parameter.required and value is parameter.default
         if not is_default and not _fits(parameter.type, value, is_node):
             return None
@@ -144,7 +155,7 @@ def _values(
 
 def _gathered(signature: Signature, args: Sequence[Any], is_node: IsNode) -> Sequence[Any]:
     """Return `args` with trailing numbers gathered into the list that they stand for: `x.view(2, 3)`."""
-    positional = [p for p in signature.parameters if not p.keyword_only]
+    positional = signature.positional
     last = len(positional) - 1
     if last < 0 or len(args) <= last + 1 or not _is_number_list(positional[last].type):
         return args

@@ -52,9 +52,17 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     Returns:
         Values of all parameters in their order, with defaults filled in.
     """
-    positional = [p for p in signature.parameters if not p.keyword_only]
+    positional = signature.positional
     if len(args) > len(positional):
         return None
+    if not kwargs:
+        if signature.fewest is None or len(args) < signature.fewest:
+            return None
+        rest = signature.parameters[len(args) :]
+        return {
+            **{p.name: v for p, v in zip(positional, args, strict=False)},
+            **{p.name: p.default for p in rest},
+        }
     given = {p.name: value for p, value in zip(positional, args, strict=False)}
     remaining = dict(kwargs)
     bound: dict[str, Any] = {}

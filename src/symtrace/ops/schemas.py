@@ -7,7 +7,7 @@ import types
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import torch
@@ -51,6 +51,19 @@ class Signature:
 
     parameters: tuple[Parameter, ...]
     text: str
+
+    @cached_property
+    def positional(self) -> tuple[Parameter, ...]:
+        """The parameters that may be passed by position."""
+        return tuple(parameter for parameter in self.parameters if not parameter.keyword_only)
+
+    @cached_property
+    def fewest(self) -> int | None:
+        """How many arguments a call without keywords needs at least; None if it needs a keyword."""
+        required = [i for i, parameter in enumerate(self.parameters) if parameter.required]
+        if any(self.parameters[i].keyword_only for i in required):
+            return None
+        return required[-1] + 1 if required else 0
 
     @property
     def writes(self) -> bool:

@@ -143,8 +143,7 @@ def test_cost_is_linear():
         CapabilityBasedPartitioner(gm, Support()).propose_partitions()
         return time.perf_counter() - start
 
-    seconds(500)
-    assert seconds(8000) < 10 * seconds(2000)
+    assert min(seconds(8000) for _ in range(4)) < 12 * min(seconds(2000) for _ in range(4))
 
 
 def nodes_of(gm):

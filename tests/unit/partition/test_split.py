@@ -165,8 +165,7 @@ def test_splitting_costs_linear_time():
         split_module(gm, None, number.__getitem__)
         return time.perf_counter() - start
 
-    seconds(500)
-    assert seconds(4000) < 12 * seconds(1000)
+    assert min(seconds(4000) for _ in range(4)) < 12 * min(seconds(1000) for _ in range(4))
 
 
 class Tagged(nn.Module):

@@ -174,7 +174,7 @@ def test_support_by_table_and_combined():
 
 @pytest.mark.parametrize(
     "target",
-    [torch.relu, F.relu, F.gelu, operator.add, torch.ops.aten.add.Tensor, torch.ops.aten.add, len, torch.einsum,
+    [torch.relu, F.relu, F.gelu, operator.add, torch.ops.aten.add.Tensor, len, torch.einsum,
      torch.linalg.inv, torch.fft.fft, torch.special.erf, F.max_pool2d, torch.conv2d],
     ids=str,
 )  # fmt: skip
