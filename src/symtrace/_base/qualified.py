@@ -26,6 +26,9 @@ def module_of(function: Any) -> str:
         return f"{owner.__module__}.{owner.__qualname__}"
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None)
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, type):  # a class method is known by its class
+        return f"{owner.__module__}.{owner.__qualname__}"
     torch = sys.modules.get("torch")  # looked up, not imported: only a program that uses torch has its functions
     if torch is not None and (module is None or module.startswith("torch._C._VariableFunctions")):
         for place in (torch, torch.nn.functional):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import inspect
+import traceback
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SymtraceError, UsageError
+from ..errors import ArgumentError, SymtraceError, TraceError, UsageError
 from .inputs import Inputs, parse_inputs
 from .output import progress
 from .targets import load_program
@@ -32,20 +33,49 @@ def capture_target(
         program = load_program(target)
         inputs = parse_inputs(tensors, expression)
     with progress(f"capturing {target}"):
-        gm = _capture(program, inputs)
+        gm = _capture(target, program, inputs)
     if inputs:
         with progress(f"running {target}"):
             _record_values(gm, program, inputs)
     return gm, inputs
 
 
-def _capture(program: Any, inputs: Inputs) -> GraphModule:
-    from ..tracing import symbolic_trace
+def _capture(target: str, program: Any, inputs: Inputs) -> GraphModule:
     from ..runtime import GraphModule
+    from ..tracing import capture, symbolic_trace
 
     if isinstance(program, GraphModule):
         return program
-    return symbolic_trace(program)
+    arguments = copy.deepcopy(inputs)
+    try:
+        if not inputs:
+            return symbolic_trace(program)
+        return capture(program, arguments.args, arguments.kwargs)
+    except TraceError:
+        raise
+    except ArgumentError as error:
+        if not inputs:
+            raise UsageError("ST401", target=target, reason=error.diagnostic.message) from error
+        raise _refused_inputs(program, error) from error
+    except Exception as error:  # whatever the program itself raises
+        if inputs:
+            raise _refused_inputs(program, error) from error
+        reason = f"it raised {type(error).__name__}: {_first_line(error)} {_place(error)}"
+        raise UsageError("ST401", target=target, reason=reason) from error
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"(line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
+
+
+def _first_line(error: BaseException) -> str:
+    text = error.diagnostic.message if isinstance(error, SymtraceError) else str(error)
+    return next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+
+
+def _refused_inputs(program: Any, error: BaseException) -> UsageError:
+    return UsageError("ST408", reason=_first_line(error), signature=_signature(program))
 
 
 def _signature(program: Any) -> str:
@@ -68,8 +98,6 @@ def _record_values(gm: GraphModule, program: Any, inputs: Inputs) -> None:
             ShapeProp(trial).run(*arguments.args, **arguments.kwargs)
     except Exception as error:
         cause = error.__cause__ if isinstance(error, SymtraceError) and error.__cause__ else error
-        text = cause.diagnostic.message if isinstance(cause, SymtraceError) else str(cause)
-        lines = [line.strip() for line in text.splitlines() if line.strip()] or [type(cause).__name__]
-        raise UsageError("ST408", reason=lines[0], signature=_signature(program)) from error
+        raise _refused_inputs(program, cause) from error
     for node, tried in zip(gm.graph.nodes, trial.graph.nodes, strict=True):
         node.meta.update((key, tried.meta[key]) for key in ("tensor_meta", "type") if key in tried.meta)

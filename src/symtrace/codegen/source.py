@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..ir import Graph, Node, last_uses
+from ..ops.program import enter_mode
 from .codegen import root_name
+from .blocks import with_blocks
 from .globals import Globals
 from .literals import annotation_text, value_text
-from .statements import statement
+from .statements import statement, with_statement
 
 if TYPE_CHECKING:
     from .codegen import CodeGen
@@ -129,10 +132,12 @@ def _parameters(graph: Graph, names: Globals) -> tuple[list[str], list[str]]:
     return parameters, aliases
 
 
-def _body(graph: Graph, codegen: CodeGen, root: str, names: Globals, verbose: bool) -> Any:
+def _body(graph: Graph, codegen: CodeGen, root: str, names: Globals, verbose: bool) -> Iterator[tuple[str, str]]:
     """Yield pairs of a statement and the name of its node, with values freed after their last use."""
     dying = last_uses(graph)
+    blocks = with_blocks(graph)
     place: Any = None
+    indent = ""
     for node in graph.nodes:
         op = node._op
         if op == "placeholder":
@@ -142,22 +147,30 @@ def _body(graph: Graph, codegen: CodeGen, root: str, names: Globals, verbose: bo
             here = frame and (frame.file, frame.line)
             if here != place:
                 place = here
-                yield _source_comment(frame), ""
+                yield _source_comment(frame, indent), ""
         if op == "output":
             yield codegen.generate_output(node._args[0] if node._args else None), node._name
             return
+        if node in blocks:
+            if node._target is enter_mode:
+                yield f"{indent}{with_statement(node, names)}", node._name
+                indent += "    "
+                if node._next is blocks[node]:
+                    yield f"{indent}pass", ""
+            else:
+                indent = indent[4:]
+            continue
         text, assigns = statement(node, root, names)
         gone = dying.get(node, [])
         if assigns and not node._users:
             gone = [*gone, node]
         if gone:
             text += f";  {' = '.join([other._name for other in gone])} = None"
-        yield text, node._name
+        yield f"{indent}{text}", node._name
 
 
-def _source_comment(frame: Any) -> str:
+def _source_comment(frame: Any, indent: str) -> str:
     if frame is None:
-        return "\n# No source line known for the following"
+        return f"\n{indent}# No source line known for the following"
     text = linecache.getline(frame.file, frame.line).strip()
-    return f"\n# File: {frame.file}:{frame.line} in {frame.function}, code: {text}"
-
+    return f"\n{indent}# File: {frame.file}:{frame.line} in {frame.function}, code: {text}"

@@ -11,7 +11,7 @@ from ..ops.program import write_attribute
 from .globals import Globals
 from .literals import annotation_text, value_text
 
-__all__ = ["attribute_path", "statement"]
+__all__ = ["attribute_path", "statement", "with_statement"]
 
 _BINARY = {
     operator.add: "+",
@@ -98,6 +98,12 @@ def statement(node: Node, root: str, names: Globals) -> tuple[str, bool]:
     if op == "call_module":
         return f"{variable} = {path}({_arguments(node._args, node._kwargs, names)})", True
     return f"{variable} = {path}", True
+
+
+def with_statement(node: Node, names: Globals) -> str:
+    """Return the head of the block that a node enters."""
+    manager, *rest = node._args
+    return f"with {names.qualified(manager)}({_arguments(rest, node._kwargs, names)}):"
 
 
 def _special_statement(node: Node, variable: str, names: Globals) -> tuple[str, bool] | None:

@@ -30,9 +30,8 @@ define(
     "`if` on a traced value",
     "{construct} on a traced value: symbolically traced variables cannot be used as inputs to control flow",
     help=(
-        "symtrace.capture(model) keeps both branches",
-        "give example inputs, so that decisions on sizes and types are answered",
-        "use torch.where or torch.cond instead of the branch",
+        "if the data decides, use torch.where or torch.cond instead of the branch",
+        "if sizes or types decide, symtrace.capture(model, (example,)) follows the example and guards it",
         "make the function a leaf: symtrace.wrap, or Tracer.is_leaf_module for a module",
     ),
     explain="""\
@@ -86,8 +85,9 @@ define(
         "make the function a leaf: symtrace.wrap",
     ),
     explain="""\
-Python wants a plain number here, and a traced value has none: it stands for whatever a call will bring. With example
-inputs the number is taken from the example, and a guard checks at each call that it still holds.
+Python wants a plain number here, and a traced value has none: it stands for whatever a call will bring.
+With example inputs the number is taken from the example, and a guard checks at each call that it still
+holds.
 """,
     example="""\
 import symtrace as fx
@@ -107,6 +107,16 @@ define(
     help=("wrap it in a plain function that names its parameters",),
     explain="""\
 Capture makes one input of the graph for each parameter, and has to know them.
+""",
+    example="""\
+import symtrace as fx
+
+fx.symbolic_trace(max)
+""",
+    remedy="""\
+import symtrace as fx
+
+fx.symbolic_trace(lambda x, y: max(x, y), concrete_args={"x": 1, "y": 2})
 """,
 )
 define(
@@ -161,8 +171,8 @@ define(
         "make the function that takes it a leaf: symtrace.wrap",
     ),
     explain="""\
-What goes into a node, or out of the program, is built anew at each call. That works for containers whose constructor takes
-their content; for other classes symtrace can't know how to make one.
+What goes into a node, or out of the program, is built anew at each call. That works for containers
+whose constructor takes their content; for other classes symtrace can't know how to make one.
 """,
     example="""\
 import symtrace as fx
@@ -196,14 +206,34 @@ define(
     explain="""\
 A tracer with `check_mutable_operations = True` is for programs that must be functional.
 """,
+    example="""\
+import torch
+import symtrace as fx
+
+tracer = fx.Tracer()
+tracer.check_mutable_operations = True
+tracer.trace(lambda x: torch.relu_(x))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+tracer = fx.Tracer()
+tracer.check_mutable_operations = True
+tracer.trace(lambda x: torch.relu(x))
+""",
 )
 define(
     "ST019",
     "numpy on a traced value",
     "traced value `{node}` can't become a numpy array",
-    help=("use the torch function of the same name", "make the function that uses numpy a leaf: symtrace.wrap"),
+    help=(
+        "use the torch function of the same name",
+        "make the function that uses numpy a leaf: symtrace.wrap",
+    ),
     explain="""\
-numpy needs the content of an array, and a traced value has none. A function that works in numpy can stay one node.
+numpy needs the content of an array, and a traced value has none. A function that works in numpy can
+stay one node.
 """,
     example="""\
 import numpy
@@ -234,8 +264,8 @@ define(
         "make the function a leaf: symtrace.wrap",
     ),
     explain="""\
-A loop over a tensor, a star in a call, or `list(x)` needs a length. Unpacking into names tells it; otherwise an example does,
-with a guard on the length.
+A loop over a tensor, a star in a call, or `list(x)` needs a length. Unpacking into names tells it;
+otherwise an example does, with a guard on the length.
 """,
     example="""\
 import symtrace as fx
@@ -284,8 +314,9 @@ define(
     "the program changes {attribute}, a container of the module, which a captured module could not do again",
     help=("return the values instead of storing them", "store a tensor in a buffer: self.register_buffer"),
     explain="""\
-A list, dict or set in an attribute of the module was changed while the program ran. Capture has put it back as it was. The
-captured module could not repeat the change at each call, so that its state would differ from the original's.
+A list, dict or set in an attribute of the module was changed while the program ran. Capture has put it
+back as it was. The captured module could not repeat the change at each call, so that its state would
+differ from the original's.
 """,
     example="""\
 import torch
@@ -328,7 +359,57 @@ define(
     "the program {what} attribute `{attribute}` of a module, which a captured module could not do again",
     help=("make the attribute in __init__ with a tensor or number", "make the module a leaf"),
     explain="""\
-Assignments of tensors and numbers to attributes are recorded and made at each call. Deleting attributes, replacing modules,
-and attributes that are created at the first call and looked for afterwards change which program runs next time.
+Assignments of tensors and numbers to attributes are recorded and made at each call. Deleting
+attributes, replacing modules, and attributes that are created at the first call and looked for
+afterwards change which program runs next time.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = 1
+
+    def forward(self, x):
+        del self.first
+        return x + 1
+
+
+fx.symbolic_trace(Model())
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls = self.calls + 1
+        return x + 1
+
+
+gm = fx.symbolic_trace(Model())
+gm(torch.ones(1))
+print(gm.calls)
+""",
+)
+define(
+    "ST024",
+    "C function on a traced value",
+    "a function written in C takes no traced value: {reason}",
+    help=(
+        "give example inputs: symtrace.capture(model, (example,))",
+        "make the Python function around it a leaf: symtrace.wrap",
+    ),
+    explain="""\
+Functions of Python or of an extension that are written in C look into their arguments directly, and find a traced value
+where they need a number or an array.
 """,
 )

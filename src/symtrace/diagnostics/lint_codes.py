@@ -45,20 +45,19 @@ by its dotted path. The path was misspelt, or the attribute is gone.
 import torch
 import symtrace as fx
 
-gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 2)))
-layer = next(n for n in gm.graph.nodes if n.op == "call_module")
-layer.target = "layer"
-gm.graph.lint()
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.output(graph.call_module("layer", (x,)))
+fx.GraphModule(torch.nn.Module(), graph)
 """,
     remedy="""\
 import torch
 import symtrace as fx
 
-gm = fx.symbolic_trace(torch.nn.Sequential(torch.nn.Linear(2, 2)))
-gm.add_submodule("layer", torch.nn.Linear(2, 4))
-layer = next(n for n in gm.graph.nodes if n.op == "call_module")
-layer.target = "layer"
-gm.graph.lint()
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.output(graph.call_module("layer", (x,)))
+gm = fx.GraphModule({"layer": torch.nn.Linear(2, 4)}, graph)
 print(gm(torch.ones(1, 2)).shape)
 """,
 )
@@ -90,34 +89,5 @@ layer.replace_all_uses_with(layer.args[0])
 gm.graph.erase_node(layer)
 gm.delete_submodule("0")
 gm.graph.lint()
-""",
-)
-define(
-    "ST119",
-    "missing submodule",
-    "`{target}` is not a submodule of the module that owns the graph",
-    help=("add it first with GraphModule.add_submodule",),
-    explain="""\
-A `call_module` node names a submodule by its dotted path. Add the submodule before the node, so that
-the graph can run at every moment.
-""",
-    example="""\
-import symtrace as fx
-
-gm = fx.symbolic_trace(lambda x: x + 1)
-gm.delete_submodule("head")
-gm.graph.call_module("head", (next(iter(gm.graph.nodes)),))
-""",
-    remedy="""\
-import torch
-import symtrace as fx
-
-gm = fx.symbolic_trace(lambda x: x + 1)
-gm.add_submodule("head", torch.nn.Identity())
-add = gm.graph.output_node().args[0]
-with gm.graph.inserting_after(add):
-    head = gm.graph.call_module("head", (add,))
-gm.graph.output_node().args = (head,)
-print(gm(torch.ones(2)))
 """,
 )

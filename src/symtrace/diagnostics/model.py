@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from dataclasses import dataclass, field
 from itertools import islice
 from types import CodeType, FrameType
@@ -11,6 +12,10 @@ from typing import Any
 from .registry import Definition, definition
 
 __all__ = ["Diagnostic", "Label", "Location"]
+
+_BUILT_IN = re.compile(r"<built-in (?:function|method) (\w+)(?: of [^<>]*)?>")
+_FUNCTION = re.compile(r"<(?:bound method|function) ([^\s<>]+(?:<locals>\.[^\s<>]+)*)(?: at 0x[0-9a-f]+)?>")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True)
@@ -131,4 +136,14 @@ class Diagnostic:
         entry = definition(code)
         if hints is None:
             hints = tuple(text.format_map(fields) for text in entry.help)
-        return Diagnostic(entry, entry.message.format_map(fields), location, labels, hints, fields)
+        message = _without_addresses(entry.message.format_map(fields))
+        return Diagnostic(entry, message, location, labels, hints, fields)
+
+
+def _without_addresses(text: str) -> str:
+    """Shorten the `repr` of functions in `text` to their names, so that messages say the same at each run."""
+    if "<" not in text or ">" not in text:
+        return text
+    text = _BUILT_IN.sub(r"\1", text)
+    text = _FUNCTION.sub(r"\1", text)
+    return _ADDRESS.sub("", text)

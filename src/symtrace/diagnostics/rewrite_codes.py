@@ -311,20 +311,21 @@ with another partition, and none of its values comes back to it through a node o
     example="""\
 import torch
 import symtrace as fx
-from symtrace.passes.utils.fuser_utils import fuse_by_partitions
+from symtrace.passes.utils.fuser_utils import fuse_as_graphmodule
 
 gm = fx.symbolic_trace(lambda x: torch.relu(torch.neg(torch.abs(x))))
 absolute, neg, relu = [n for n in gm.graph.nodes if n.op == "call_function"]
-fuse_by_partitions(gm, [{absolute: None, relu: None}])
+fuse_as_graphmodule(gm, [absolute, relu], "Fused")
 """,
     remedy="""\
 import torch
 import symtrace as fx
-from symtrace.passes.utils.fuser_utils import fuse_by_partitions
+from symtrace.passes.utils.fuser_utils import fuse_as_graphmodule
 
 gm = fx.symbolic_trace(lambda x: torch.relu(torch.neg(torch.abs(x))))
 absolute, neg, relu = [n for n in gm.graph.nodes if n.op == "call_function"]
-fuse_by_partitions(gm, [{absolute: None, neg: None}])
+fused, inputs, outputs = fuse_as_graphmodule(gm, [absolute, neg], "Fused")
+print(fused.code)
 """,
 )
 define(
@@ -421,7 +422,7 @@ def second(gm):
 
 
 manager = PassManager([second, first], constraints=[this_before_that_pass_constraint(first, second)])
-manager.validate()
+manager.validate_constraints()
 """,
     remedy="""\
 from symtrace.passes.infra.pass_manager import PassManager, this_before_that_pass_constraint
@@ -437,7 +438,7 @@ def second(gm):
 
 manager = PassManager([second, first], constraints=[this_before_that_pass_constraint(first, second)])
 manager.solve_constraints()
-manager.validate()
+manager.validate_constraints()
 """,
 )
 define(

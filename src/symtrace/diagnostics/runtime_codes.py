@@ -15,6 +15,30 @@ capture and written down as a guard. This call would have decided otherwise, so 
 not be right for it; nothing has been run or changed. Capture again for such arguments, or decide inside
 the graph (`torch.where`, `torch.cond`).
 """,
+    example="""\
+import torch
+import symtrace as fx
+
+
+def forward(x):
+    return x if x.shape[0] > 2 else -x
+
+
+gm = fx.capture(forward, (torch.ones(3),))
+gm(torch.ones(1))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+def forward(x):
+    return x if x.shape[0] > 2 else -x
+
+
+gm = fx.capture(forward, (torch.ones(1),))
+print(gm(torch.ones(1)), gm(torch.ones(2)))
+""",
 )
 define(
     "ST123",

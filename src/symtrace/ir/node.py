@@ -185,7 +185,7 @@ class Node:
     def stack_trace(self) -> str | None:
         """The user's frames that created this node, in the form of a traceback, if they were recorded."""
         recorded = None if self._meta is None else self._meta.get("stack_trace")
-        if recorded is None and self.origin is not None and self.origin.frames:
+        if recorded is None and self.origin is not None and self.origin.is_stack:
             return self.origin.format()
         return recorded
 

@@ -65,11 +65,13 @@ class Origin(NamedTuple):
         frames: Innermost last.
         module_path: Path of the module whose forward was running, `""` for the root.
         history: Names of passes, oldest first.
+        is_stack: Whether `frames` is the whole stack of the user's program rather than its innermost frame.
     """
 
     frames: tuple[Frame, ...] = ()
     module_path: str = ""
     history: tuple[str, ...] = ()
+    is_stack: bool = False
 
     def format(self) -> str:
         """Return the frames in the form of a traceback."""

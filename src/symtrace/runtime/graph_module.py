@@ -208,6 +208,9 @@ class GraphModule(nn.Module):
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Run the graph, hooks included; an error names the generated line and the user's line."""
+        if "self" in kwargs:  # the machinery of nn.Module has a parameter of that name itself
+            bound = inspect.signature(self.forward).bind(*args, **kwargs)
+            args, kwargs = bound.args, bound.kwargs
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:

@@ -12,7 +12,7 @@ import torch
 
 from ..ir import Frame
 
-__all__ = ["is_assert", "unpacked_length", "user_frame", "user_frames"]
+__all__ = ["called_by_getattr", "is_assert", "last_line", "last_user_frame", "unpacked_length", "user_frame", "user_frames"]
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
@@ -75,6 +75,32 @@ def is_assert(frame: FrameType) -> bool:
     return raising.opname == "LOAD_ASSERTION_ERROR" or (
         raising.opname == "LOAD_COMMON_CONSTANT" and "AssertionError" in raising.argrepr
     )
+
+
+def called_by_getattr(frame: FrameType) -> bool:
+    """Tell whether `frame` is calling a function, such as `getattr`, rather than reading an attribute itself."""
+    found = _following(frame)
+    return bool(found) and found[0].opname.startswith("CALL")
+
+
+def last_user_frame(error: BaseException) -> FrameType | None:
+    """Return the innermost frame of the user's in the traceback of an exception."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        if not _is_internal_file(trace.tb_frame.f_code.co_filename):
+            found = trace.tb_frame
+        trace = trace.tb_next
+    return found
+
+
+def last_line(error: BaseException) -> int:
+    """Return the line at which `last_user_frame` stood."""
+    trace, line = error.__traceback__, 0
+    while trace is not None:
+        if not _is_internal_file(trace.tb_frame.f_code.co_filename):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
 
 
 def unpacked_length(frame: FrameType) -> int | None:

@@ -7,6 +7,7 @@ is not capturing it passes through. Each place is counted, so that captures may 
 from __future__ import annotations
 
 import builtins
+import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
@@ -37,6 +38,8 @@ _active = _Active()
 _lock = threading.RLock()
 _counts: dict[tuple[int, str], int] = {}
 _saved: dict[tuple[int, str], tuple[Any, Any]] = {}
+_limit_holders = 0
+_saved_limit = 0
 
 
 def active_tracer() -> Tracer | None:
@@ -77,6 +80,7 @@ class PatchSet:
 
     def __init__(self) -> None:
         self._held: list[tuple[int, str]] = []
+        self._holds_limit = False
 
     def patch(self, place: Any, name: str, make: Callable[[Any], Any]) -> None:
         """Replace one attribute, or one entry of a dict.
@@ -105,9 +109,28 @@ class PatchSet:
             _counts[key] = _counts.get(key, 0) + 1
             self._held.append(key)
 
+    def raise_recursion_limit(self) -> None:
+        """Allow the frames that hooks add to each call of a module, so that what runs eagerly is traced too."""
+        global _limit_holders, _saved_limit
+        with _lock:
+            if _limit_holders == 0:
+                _saved_limit = sys.getrecursionlimit()
+                sys.setrecursionlimit(3 * _saved_limit)
+            _limit_holders += 1
+            self._holds_limit = True
+
+    def _restore_limit(self) -> None:
+        global _limit_holders
+        if self._holds_limit:
+            self._holds_limit = False
+            _limit_holders -= 1
+            if _limit_holders == 0:
+                sys.setrecursionlimit(_saved_limit)
+
     def undo(self) -> None:
         """Give every place back; the last holder restores what was there."""
         with _lock:
+            self._restore_limit()
             while self._held:
                 key = self._held.pop()
                 _counts[key] -= 1
@@ -212,16 +235,6 @@ def _recorded(original: Any) -> Any:
     return hook
 
 
-def _hasattr(value: Any, name: str) -> bool:
-    tracer = _active.tracer
-    if tracer is not None and tracer._is_proxy(value):
-        return tracer._on_hasattr(value, name)
-    return _original_hasattr(value, name)
-
-
-_original_hasattr = builtins.hasattr
-
-
 def _len(value: Any, /) -> Any:
     tracer = _active.tracer
     if tracer is not None and tracer._is_proxy(value):
@@ -230,6 +243,22 @@ def _len(value: Any, /) -> Any:
 
 
 _original_len = builtins.len
+
+
+def _choosing(original: Any) -> Any:
+    """`max` and `min`, which would compare traced values one with another."""
+
+    def hook(*args: Any, **kwargs: Any) -> Any:
+        tracer = _active.tracer
+        if tracer is not None and not kwargs:
+            values = args if len(args) != 1 else args[0]
+            if type(values) in (tuple, list):
+                for value in values:
+                    if tracer._is_proxy(value):
+                        return value.tracer.call_function(original, args, kwargs)
+        return original(*args, **kwargs)
+
+    return hook
 
 
 class _SizeMeta(type):
@@ -305,6 +334,45 @@ def _init_switch(original: Any) -> Any:
     return __init__
 
 
+def _reading(original: Any) -> Any:
+    """`container[key]` of modules registered under several names."""
+
+    def __getitem__(self: nn.Module, key: Any) -> Any:  # noqa: N807
+        value = original(self, key)
+        tracer = _active.tracer
+        if tracer is not None and original_isinstance(value, nn.Module) and not original_isinstance(key, slice):
+            if type(key) is int:
+                key = list(self._modules)[key]
+            tracer._note_read(self, str(key), value)
+        return value
+
+    return __getitem__
+
+
+def _walking(original: Any) -> Any:
+    """Iteration over modules registered under several names."""
+
+    def __iter__(self: nn.Module) -> Iterator[Any]:  # noqa: N807
+        tracer = _active.tracer
+        if tracer is None:
+            yield from original(self)
+            return
+        for name, value in self._modules.items():
+            if value is not None:
+                tracer._note_read(self, name, value)
+            yield value
+
+    return __iter__
+
+
+def patch_containers(patches: PatchSet) -> None:
+    """Have containers of modules tell under which name a module is read."""
+    for container in (nn.ModuleList, nn.Sequential):
+        patches.patch(container, "__getitem__", _reading)
+        patches.patch(container, "__iter__", _walking)
+    patches.patch(nn.ModuleDict, "__getitem__", _reading)
+
+
 SIZE_FACTORIES = ("empty", "ones", "rand", "randn", "zeros")
 """Factories that take sizes one by one, where the C parser rejects a proxy before it asks who handles it."""
 
@@ -320,15 +388,17 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
     """
     patches = PatchSet()
     try:
+        patches.raise_recursion_limit()
         patches.patch(nn.Module, "__call__", lambda before: _module_call)
         patches.patch(nn.Module, "__getattr__", lambda before: _module_getattr)
         patches.patch(nn.Module, "__setattr__", lambda before: _module_setattr)
         patches.patch(nn.Module, "__delattr__", lambda before: _module_delattr)
         patches.patch(nn.Module, "training", _training_property)
         patches.patch(builtins, "isinstance", lambda before: _isinstance)
-        patches.patch(builtins, "hasattr", lambda before: _hasattr)
         patches.patch(builtins, "callable", lambda before: _callable)
         patches.patch(builtins, "len", lambda before: _len)
+        patches.patch(builtins, "max", _choosing)
+        patches.patch(builtins, "min", _choosing)
         patches.patch(torch, "Size", lambda before: _Size)
         for name in SIZE_FACTORIES:
             patches.patch(torch, name, _gated)

@@ -12,7 +12,7 @@ import torch
 
 from ..errors import ArgumentError
 from ..ir import Node
-from .frames import is_assert, unpacked_length, user_frame
+from .frames import called_by_getattr, is_assert, unpacked_length, user_frame
 
 if TYPE_CHECKING:
     from .recording import TracerBase
@@ -58,6 +58,8 @@ class Proxy:
     def __getattr__(self, k: str) -> Any:
         if k.startswith("__") and k.endswith("__") and k not in _TENSOR_DUNDERS:
             raise AttributeError(k)  # Python asks for protocols; a traced value has those that are defined here
+        if k not in _TENSOR_NAMES and called_by_getattr(sys._getframe(1)) and self.tracer.lacks_attribute(self, k):
+            raise AttributeError(f"'Tensor' object has no attribute {k!r}")
         return Attribute(self, k)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -71,9 +73,6 @@ class Proxy:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.tracer.call_function(operator.setitem, (self, index, value), {})
-
-    def __delitem__(self, index: Any) -> None:
-        self.tracer.call_function(operator.delitem, (self, index), {})
 
     def keys(self) -> Any:
         """Return what `**value` needs; see `Tracer.keys`."""
@@ -114,9 +113,6 @@ class Proxy:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return self.tracer.to_array(self)
 
-    def __index__(self) -> int:
-        return int(self.tracer.to_number(self, "an index"))
-
     # ------------------------------------------------------------------ torch functions
 
     @classmethod
@@ -132,6 +128,7 @@ class Proxy:
         return found[0].tracer.on_torch_function(orig_method, args, kwargs)
 
 
+_TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _TENSOR_DUNDERS = frozenset({"__and__", "__or__", "__dlpack__"})
 
 

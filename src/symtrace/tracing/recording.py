@@ -98,7 +98,7 @@ class TracerBase:
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         if self.record_stack_traces:
             frames = user_frames(2)
-            node.origin = Origin(frames, self.scope.module_path)
+            node.origin = Origin(frames, self.scope.module_path, is_stack=True)
         else:
             frame = user_frame(2)
             if frame is not None:
@@ -213,6 +213,14 @@ class TracerBase:
     def attribute(self, target: str) -> Any:
         """Return what a `get_attr` or `call_module` target reads now, or None."""
         return None
+
+    def lacks_attribute(self, value: Proxy, name: str) -> bool:
+        """Tell whether a value is known to have no such attribute."""
+        return False
+
+    def class_of(self, value: Proxy) -> type:
+        """Return the class that `type(value)` would give for the value itself."""
+        return torch.Tensor
 
     def known_value(self, obj: Proxy) -> Any:
         """Return the value of a traced value where it is known, adding a guard if it rests on an example.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -10,21 +11,40 @@ from torch import nn
 
 from .proxy import Proxy, collect_proxies
 
-__all__ = ["Paths", "Restart", "Snapshot"]
+__all__ = ["Need", "Paths", "Restart", "Snapshot"]
 
 _OWN = frozenset(vars(nn.Module()))
 
 
-class Restart(Exception):  # noqa: N818 - a signal inside this package, no error
-    """The trace has to start again with reads of these plain attributes recorded.
+class Restart(BaseException):  # noqa: N818 - a signal inside this package, which no program may catch
+    """The trace has to start again, since it met something that must be watched from the start.
 
     Attributes:
-        attributes: Pairs of a class and the name of an attribute that the program writes.
+        needs: What the next try watches in addition.
     """
 
-    def __init__(self, attributes: frozenset[tuple[type, str]]) -> None:
+    def __init__(self, *needs: Need) -> None:
         super().__init__()
-        self.attributes = attributes
+        self.needs = needs
+
+
+@dataclass(frozen=True)
+class Need:
+    """A place that has to answer for traced values from the start of a trace.
+
+    Attributes:
+        place: A class whose attribute the program writes, or the globals in which a builtin class is called.
+        name: Name of the attribute or class.
+    """
+
+    place: Any = field(compare=False)
+    name: str
+    identity: int
+
+    @staticmethod
+    def of(place: Any, name: str) -> Need:
+        """Return the need for `name` in `place`."""
+        return Need(place, name, id(place))
 
 
 class Paths:

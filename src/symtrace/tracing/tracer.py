@@ -14,24 +14,28 @@ from torch import nn
 
 from ..codegen import PyTreeCodeGen, PyTreeInfo
 from ..diagnostics import Location
-from ..errors import ArgumentError, TraceError
+from ..errors import ArgumentError, DataDependentError, TraceError
 from ..ir import Node
 from ..ops import program
 from ..runtime import Graph
 from ..runtime.graph import find_module
 from . import hooks
 from .blame import here, trace_error
+from .frames import last_line, last_user_frame, user_frame
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .kinds import class_matches, kind_of
+from .known import Unknown
 from .mode import CaptureMode
 from .proxy import ParameterProxy, Proxy, collect_proxies
 from .recording import Scope, TracerBase
-from .state import Paths, Restart, Snapshot
+from .shims import SHIMS, names_used
+from .state import Need, Paths, Restart, Snapshot
 from .wrapping import patch_wrapped
 
 __all__ = ["Tracer"]
 
 _MISSING = object()
+_TENSOR_NAMES = frozenset(dir(torch.Tensor))
 
 
 class Tracer(TracerBase):
@@ -89,7 +93,13 @@ class Tracer(TracerBase):
         names = self._paths.modules.get(id(mod))
         if names is None:
             raise NameError("module is not installed as a submodule")
-        return self._last_path.get(id(mod), names[0]) if len(names) > 1 else names[0]
+        if len(names) == 1:
+            return names[0]
+        # Registered under several names: what the user wrote is the latest read that no call has answered yet.
+        reads = self._accesses.get(id(mod))
+        if not reads:
+            return names[0]
+        return reads.pop() if len(reads) > 1 else reads[0]
 
     def call_module(
         self, m: nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -250,6 +260,7 @@ class Tracer(TracerBase):
         for name, leaf in zip(names, leaves, strict=True):
             nested = names.count(name) > 1 or is_nested(concrete.get(name, PH))
             node = self._placeholder(f"{name}_1" if nested else name, (), None)
+            node.target = node.name
             if is_placeholder(leaf):
                 if hasattr(leaf, "ph_key"):
                     node.meta["ph_key"] = leaf.ph_key
@@ -293,15 +304,15 @@ class Tracer(TracerBase):
             examples, concrete_args = (concrete_args, *examples), None
         if not hooks.original_isinstance(root, nn.Module) and not callable(root):
             raise ArgumentError("ST001", actual=type(root).__name__)
-        state: frozenset[tuple[type, str]] = frozenset()
+        needs: frozenset[Need] = frozenset()
         while True:
             try:
-                return self._trace_once(root, concrete_args, examples, example_kwargs, state)
+                return self._trace_once(root, concrete_args, examples, example_kwargs, needs)
             except Restart as again:
-                state |= again.attributes
+                needs |= frozenset(again.needs)
 
     def _trace_once(
-        self, root: Any, concrete_args: Any, examples: Any, example_kwargs: Any, state: frozenset[tuple[type, str]]
+        self, root: Any, concrete_args: Any, examples: Any, example_kwargs: Any, needs: frozenset[Need]
     ) -> Graph:
         is_module = hooks.original_isinstance(root, nn.Module)
         self._begin()
@@ -311,14 +322,15 @@ class Tracer(TracerBase):
         self.module_stack = {}
         self.scope = Scope("", type(self.root))
         self._paths = Paths(self.root)
-        self._last_path: dict[int, str] = {}
+        self._accesses: dict[int, list[str]] = {}
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
         self._training: dict[str, Any] = {}
         self._contexts: dict[int, Any] = {}
         self._module_nodes: dict[str, Node] = {}
-        self._state_attributes = state
+        self._needs = needs
         self._wrapped_tables: set[int] = set()
+        self._scanned: set[int] = set()
         function = self._function_of(root, is_module)
         arguments, returns = arguments_of(inspect.unwrap(function), is_module)
         self._example_values = bind_examples(arguments, tuple(examples), example_kwargs) if (
@@ -332,7 +344,7 @@ class Tracer(TracerBase):
                 self._patch(patches, function)
                 with CaptureMode(self):
                     call, args = self.create_args_for_root(function, is_module, concrete_args)
-                    result = call(*args)
+                    result = self._run(call, args)
                     self._output(result, returns)
         finally:
             leaked = snapshot.restore()
@@ -342,6 +354,24 @@ class Tracer(TracerBase):
         if leaked is not None:
             self._refuse_leak(*leaked)
         return self.graph
+
+    def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
+        try:
+            return call(*args)
+        except TypeError as error:
+            if hooks.original_isinstance(error, TraceError) or "Proxy' object" not in str(error):
+                raise
+            frame = last_user_frame(error)
+            if frame is None:
+                raise
+            if "interpreted as an integer" in str(error) and "range" in frame.f_code.co_names:
+                need = Need.of(frame.f_globals, "range")
+                if need not in self._needs:
+                    raise Restart(need) from None
+            # A C function that takes no traced value; say whose line called it.
+            raise DataDependentError(
+                "ST024", location=Location(frame.f_code.co_filename, last_line(error)), reason=str(error)
+            ) from error
 
     def _left_out_arguments(self, arguments: list[Argument], has_examples: bool) -> frozenset[str]:
         """Return the parameters that the trace takes as left out, so that their default None is what the program sees."""
@@ -388,15 +418,27 @@ class Tracer(TracerBase):
         patch_wrapped(patches, self.leaf_functions)
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
-        for owner, name in self._state_attributes:
-            patches.patch(owner, name, _state_property(name))
+        for need in self._needs:
+            if hooks.original_isinstance(need.place, dict):
+                patches.patch(need.place, need.name, lambda before, name=need.name: SHIMS[name])
+            else:
+                patches.patch(need.place, need.name, _state_property(need.name))
+        if any(len(names) > 1 for names in self._paths.modules.values()):
+            hooks.patch_containers(patches)
         self._patches = patches
         self._patch_globals(function)
 
     def _patch_globals(self, function: Any) -> None:
-        table = getattr(inspect.unwrap(function), "__globals__", None) if callable(function) else None
+        plain = inspect.unwrap(function) if callable(function) else function
+        if id(plain) in self._scanned:
+            return
+        table = getattr(plain, "__globals__", None)
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
+        for place, name in names_used(plain, self._scanned):
+            if name == "type" and "type" not in place:
+                # Nothing asks a traced value for its class: the name has to answer from the start.
+                self._patches.patch(place, "type", lambda before: SHIMS["type"])
 
     def _patch_table(self, patches: hooks.PatchSet, table: dict[str, Any]) -> None:
         self._wrapped_tables.add(id(table))
@@ -438,11 +480,16 @@ class Tracer(TracerBase):
         if names is None:
             return value
         if hooks.original_isinstance(value, nn.Module):
-            if len(self._paths.modules.get(id(value), ())) > 1:
-                owner = self._last_path.get(id(mod), names[0])
-                self._last_path[id(value)] = f"{owner}.{name}" if owner else name
+            self._note_read(mod, name, value)
             return value
         return self.getattr(name, value, self._parameters)
+
+    def _note_read(self, owner: nn.Module, name: str, module: nn.Module) -> None:
+        """Remember under which name a module that has several was read."""
+        if len(self._paths.modules.get(id(module), ())) > 1 and id(owner) in self._paths.modules:
+            names = self._paths.modules[id(owner)]
+            prefix = (self._accesses.get(id(owner)) or names)[-1 if len(names) > 1 else 0]
+            self._accesses.setdefault(id(module), []).append(f"{prefix}.{name}" if prefix else name)
 
     def _on_training(self, mod: nn.Module, value: bool) -> Any:
         written = self._written.get((id(mod), "training"), _MISSING)
@@ -464,8 +511,9 @@ class Tracer(TracerBase):
         if not registered and name != "training":
             if name in state and state[name] is value:
                 return True
-            if (type(mod), name) not in self._state_attributes:
-                raise Restart(frozenset({(type(mod), name)}))
+            need = Need.of(type(mod), name)
+            if need not in self._needs:
+                raise Restart(need)
         self._record_write(mod, name, value)
         return True
 
@@ -505,9 +553,31 @@ class Tracer(TracerBase):
             self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
         return answer
 
-    def _on_hasattr(self, value: Proxy, name: str) -> bool:
+    def class_of(self, value: Proxy) -> type:
+        """Return the class that `type(value)` would give for the value itself."""
         with hooks.tracing_as(None):
-            return hasattr(kind_of(value.node, self.attribute), name) or name in type(value).__dict__
+            return kind_of(value.node, self.attribute)
+
+    def lacks_attribute(self, value: Proxy, name: str) -> bool:
+        """Tell whether the value is a tensor, as far as is known, and tensors have no such attribute."""
+        return self.class_of(value) is torch.Tensor and name not in _TENSOR_NAMES
+
+    def to_number(self, obj: Proxy, what: str) -> Any:
+        """Answer `int`, `float` and the like, recording the conversion where the call can be seen."""
+        if what in SHIMS and what != "range":
+            frame = user_frame(2)
+            need = None if frame is None else Need.of(frame.f_globals, what)
+            if need is not None and need not in self._needs:
+                raise Restart(need)
+        return super().to_number(obj, what)
+
+    def keys(self, obj: Proxy) -> Any:
+        """Return the keys of a traced dict where an example tells them."""
+        try:
+            value, assumed = self._known.value(obj.node)
+        except Unknown:
+            return super().keys(obj)
+        return list(value) if hooks.original_isinstance(value, dict) else super().keys(obj)
 
     def _on_enter(self, manager: Any, args: tuple[Any, ...] = ()) -> None:
         kwargs: dict[str, Any] = {}

@@ -107,7 +107,7 @@ class Transformer(Interpreter):
             A new module with the new graph; submodules and tensors are shared with the old one.
         """
         result = super().run(enable_io_processing=False)
-        if result is not None:
+        if self.graph._root._prev.op == "output":
 
             def strip(value: Any) -> Any:
                 return value.node if isinstance(value, Proxy) else value

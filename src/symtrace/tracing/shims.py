@@ -1,0 +1,91 @@
+"""Stand-ins for builtin classes that Python calls without asking a traced value: `int`, `float`, `range`, `type`.
+
+They are put into the globals of the user's modules, for the time of a capture and only where a program needs them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from .hooks import active_tracer
+from .kinds import kind_of
+
+__all__ = ["SHIMS", "names_used"]
+
+
+class _Meta(type):
+    """Answers type questions as the builtin class would."""
+
+    real: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return builtins.isinstance(value, cls.real)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls.real)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.real
+
+    def __hash__(cls) -> int:
+        return hash(cls.real)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.real, name)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        tracer = active_tracer()
+        if tracer is not None and args and tracer._is_proxy(args[0]):
+            return _ANSWERS[cls.real](args, kwargs)
+        if tracer is not None and cls.real is range and any(map(tracer._is_proxy, args)):
+            return _range(args, kwargs)
+        return cls.real(*args, **kwargs)
+
+
+def _convert(real: type) -> Any:
+    def answer(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return args[0].tracer.call_function(real, args, kwargs)
+
+    return answer
+
+
+def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    tracer = active_tracer()
+    assert tracer is not None
+    return range(*[tracer.to_number(arg, "range") if tracer._is_proxy(arg) else arg for arg in args])
+
+
+def _type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    proxy = args[0]
+    return proxy.tracer.class_of(proxy)
+
+
+_ANSWERS = {int: _convert(int), float: _convert(float), range: _range, type: _type}
+SHIMS = {real.__name__: _Meta(real.__name__, (), {"real": real}) for real in _ANSWERS}
+
+
+def names_used(function: Any, seen: set[int]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the globals of a function, and of the plain functions it names, with each name that they use.
+
+    Args:
+        function: Where to start.
+        seen: Identities of functions that were looked at before.
+    """
+    stack = [function]
+    while stack:
+        current = stack.pop()
+        if type(current) is not types.FunctionType or id(current) in seen:
+            continue
+        seen.add(id(current))
+        if current.__module__ is None or current.__module__.startswith(("torch.", "symtrace.")):
+            continue
+        codes = [current.__code__]
+        while codes:
+            code = codes.pop()
+            codes.extend(constant for constant in code.co_consts if type(constant) is types.CodeType)
+            for name in code.co_names:
+                yield current.__globals__, name
+                stack.append(current.__globals__.get(name))
