@@ -21,7 +21,7 @@ def test_the_long_form_is_complete(code):
     assert entry.title
     assert entry.explain.strip(), "every code says why it happens and how to get rid of it"
     assert bool(entry.example) <= bool(entry.remedy), "an example without a remedy leaves the reader alone"
-    assert len(entry.message.splitlines()[0]) <= 120
+    assert len(entry.message.splitlines()[0]) <= 180
     fields = [name for _, name, _, _ in string.Formatter().parse(entry.message) if name is not None]
     assert all(name and name.isidentifier() for name in fields)
 

@@ -123,6 +123,14 @@ def test_bad_targets_and_inputs_are_one_line(model, capsys):
     assert "did you mean `Net`?" in refused(capsys, "show", f"{model}:Nett")
     assert "sizes joined by `x`" in refused(capsys, "show", f"{model}:Net", "--input", "3y4")
     assert "ST408" in refused(capsys, "show", f"{model}:Net", "--input", "7x5")
+    assert "ST408" in refused(
+        capsys, "show", f"{model}:Net", "--input", "7x4", "--input", "1", "--input", "1"
+    )
+    assert "unexpected keyword" in refused(
+        capsys, "show", f"{model}:Net", "--inputs", "torch.ones(1, 4), k=1"
+    )
+    assert "OSError: while tracing" in refused(capsys, "show", f"{model}:fails")
+    assert "while tracing" in refused(capsys, "show", f"{model}:fails", "--input", "3")
     assert "ST400" in refused(capsys, "show", f"{model}:Net", "--format", "xml")
     assert "ST400" in refused(capsys, "show")
     assert "ST400" in refused(capsys, "shoe")

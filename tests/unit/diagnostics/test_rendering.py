@@ -98,3 +98,13 @@ def test_a_frame_gives_the_part_of_the_line_that_runs(tmp_path):
 def test_a_missing_field_is_reported_when_the_diagnostic_is_made():
     with pytest.raises(KeyError, match="construct"):
         Diagnostic.of("ST012")
+
+
+def test_functions_are_named_and_addresses_left_out():
+    def local():
+        pass
+
+    for value, name in [(len, "len"), (sys.stdout.write, "write"), (branch, "branch")]:
+        text = render_text(Diagnostic.of("ST112", what=repr(value), expected="x < y", actual="z > y"))
+        assert text.startswith(f"ST112: {name} must be x < y, not z > y")
+    assert " at 0x" not in render_text(Diagnostic.of("ST112", what=repr(local), expected=object(), actual=""))
