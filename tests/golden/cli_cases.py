@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,7 +44,8 @@ def output_of(name: str) -> str:
         for path in sorted(Path(folder).iterdir()):
             if path.name != "net.py":
                 parts.append(f"--- {path.name}\n{path.read_text(encoding='utf-8')}")
-    return "".join(parts).replace(folder, ".")
+    text = "".join(parts).replace(folder, ".")
+    return re.sub(r"0x[0-9a-f]+", lambda found: "0x" + "." * (len(found[0]) - 2), text)
 
 
 if __name__ == "__main__":

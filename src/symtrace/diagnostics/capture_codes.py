@@ -92,12 +92,13 @@ holds.
     example="""\
 import symtrace as fx
 
-fx.symbolic_trace(lambda x: x * float(x.sum()))
+fx.symbolic_trace(lambda x: [x + i for i in range(x.size(0))])
 """,
     remedy="""\
+import torch
 import symtrace as fx
 
-fx.symbolic_trace(lambda x: x * x.sum())
+fx.capture(lambda x: [x + i for i in range(x.size(0))], (torch.ones(2),))
 """,
 )
 define(
