@@ -25,6 +25,12 @@ if TYPE_CHECKING:
         testing,
         traceback,
     )
+    from .codegen import CodeGen
+    from .errors import GraphEditError, GuardError, LintError, SymtraceError, TraceError, explain
+    from .ir import Node, map_arg
+    from .ops import has_side_effect
+    from .rewrite import replace_pattern
+    from .runtime import Graph, GraphModule, Interpreter
     from .tracing import (
         PH,
         Attribute,
@@ -37,12 +43,6 @@ if TYPE_CHECKING:
         symbolic_trace,
         wrap,
     )
-    from .codegen import CodeGen
-    from .errors import GraphEditError, GuardError, LintError, SymtraceError, TraceError, explain
-    from .ir import Node, map_arg
-    from .ops import has_side_effect
-    from .rewrite import replace_pattern
-    from .runtime import Graph, GraphModule, Interpreter
 
 _HOME = {
     "PH": "tracing",

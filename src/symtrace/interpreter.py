@@ -1,6 +1,6 @@
 """FX's spelling: `symtrace.interpreter`."""
 
-from .tracing import Transformer
 from .runtime import Interpreter
+from .tracing import Transformer
 
 __all__ = ["Interpreter", "Transformer"]

@@ -1,6 +1,14 @@
 """FX's spelling: `symtrace.proxy`."""
 
-from .tracing import Attribute, GraphAppendingTracer, ParameterProxy, Proxy, Scope, TracerBase
 from .errors import TraceError
+from .tracing import Attribute, GraphAppendingTracer, ParameterProxy, Proxy, Scope, TracerBase
 
-__all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError", "TracerBase"]
+__all__ = [
+    "Attribute",
+    "GraphAppendingTracer",
+    "ParameterProxy",
+    "Proxy",
+    "Scope",
+    "TraceError",
+    "TracerBase",
+]

@@ -18,7 +18,7 @@ def _refuse(self: object, *args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-class immutable_list(list[_T]):  # noqa: N801 - FX's name, which users import
+class immutable_list(list[_T]):
     """A list that refuses every change and hashes by content.
 
     >>> immutable_list([1, 2])[0]
@@ -38,7 +38,7 @@ class immutable_list(list[_T]):  # noqa: N801 - FX's name, which users import
         return self.__reduce__()
 
 
-class immutable_dict(dict[_K, _V]):  # noqa: N801 - FX's name, which users import
+class immutable_dict(dict[_K, _V]):
     """A dict that refuses every change and hashes by content.
 
     >>> immutable_dict(a=1)["a"]

@@ -29,7 +29,9 @@ def module_of(function: Any) -> str:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):  # a class method is known by its class
         return f"{owner.__module__}.{owner.__qualname__}"
-    torch = sys.modules.get("torch")  # looked up, not imported: only a program that uses torch has its functions
+    torch = sys.modules.get(
+        "torch"
+    )  # looked up, not imported: only a program that uses torch has its functions
     if torch is not None and (module is None or module.startswith("torch._C._VariableFunctions")):
         for place in (torch, torch.nn.functional):
             if getattr(place, name, None) is function:

@@ -66,7 +66,9 @@ class CodeGen:
             return repr(value)
         return value_text(value, self._names)
 
-    def _gen_python_code(self, nodes: Any, root_module: str, namespace: Any = None, *, verbose: bool = False) -> Any:
+    def _gen_python_code(
+        self, nodes: Any, root_module: str, namespace: Any = None, *, verbose: bool = False
+    ) -> Any:
         """Return the `PythonCode` of a graph or of its list of nodes."""
         from .source import generate
 

@@ -65,7 +65,9 @@ class Globals:
             self._text_of[id(value)] = text
             self.table.setdefault(f" {text}", value)  # keeps the object alive, so that its id stays its own
             return text
-        return self.add(name.replace("operator.", "_operator_") if name.startswith("operator.") else name, value)
+        return self.add(
+            name.replace("operator.", "_operator_") if name.startswith("operator.") else name, value
+        )
 
     def finish(self) -> dict[str, Any]:
         """Return the table of globals."""

@@ -71,7 +71,9 @@ def _rare_text(value: Any, names: Globals) -> str:
         return f"{names.builtin('range')}({value.start}, {value.stop}" + (
             f", {value.step})" if value.step != 1 else ")"
         )
-    if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType) or hasattr(value, "_qualified_op_name"):
+    if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType) or hasattr(
+        value, "_qualified_op_name"
+    ):
         return names.qualified(value)
     return names.add(f"_{type(value).__name__}", value)
 
@@ -89,7 +91,10 @@ def annotation_text(annotation: Any, names: Globals) -> str:
         if isinstance(annotation, type):
             return names.qualified(annotation)
         name = getattr(annotation, "_name", None) or getattr(annotation, "__name__", None)
-        if getattr(annotation, "__module__", None) == "typing" and getattr(typing, str(name), None) is annotation:
+        if (
+            getattr(annotation, "__module__", None) == "typing"
+            and getattr(typing, str(name), None) is annotation
+        ):
             return names.add(f"typing_{name}", annotation)
         return names.add("_annotation", annotation)
     return _generic_text(annotation, names)
@@ -102,7 +107,9 @@ def _generic_text(annotation: Any, names: Globals) -> str:
     elif isinstance(annotation, types.GenericAlias):
         text = f"{names.qualified(annotation.__origin__)}[{', '.join(annotation_text(arg, names) for arg in args)}]"
     else:
-        name = getattr(annotation, "_name", None) or ("Union" if typing.get_origin(annotation) is typing.Union else None)
+        name = getattr(annotation, "_name", None) or (
+            "Union" if typing.get_origin(annotation) is typing.Union else None
+        )
         head = getattr(typing, str(name), None)
         if head is None or name in ("Callable", "Annotated", "Literal") or not args:
             return names.add("_annotation", annotation)

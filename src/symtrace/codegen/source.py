@@ -12,8 +12,8 @@ import torch
 
 from ..ir import Graph, Node, last_uses
 from ..ops.program import enter_mode
-from .codegen import root_name
 from .blocks import with_blocks
+from .codegen import root_name
 from .globals import Globals
 from .literals import annotation_text, value_text
 from .statements import statement, with_statement
@@ -43,7 +43,9 @@ class PythonCode:
         return self.line_map
 
 
-def generate(graph: Graph, codegen: CodeGen, root_module: str = "self", *, verbose: bool = False) -> PythonCode:
+def generate(
+    graph: Graph, codegen: CodeGen, root_module: str = "self", *, verbose: bool = False
+) -> PythonCode:
     """Return the source of `graph`.
 
     Args:
@@ -132,7 +134,9 @@ def _parameters(graph: Graph, names: Globals) -> tuple[list[str], list[str]]:
     return parameters, aliases
 
 
-def _body(graph: Graph, codegen: CodeGen, root: str, names: Globals, verbose: bool) -> Iterator[tuple[str, str]]:
+def _body(
+    graph: Graph, codegen: CodeGen, root: str, names: Globals, verbose: bool
+) -> Iterator[tuple[str, str]]:
     """Yield pairs of a statement and the name of its node, with values freed after their last use."""
     dying = last_uses(graph)
     blocks = with_blocks(graph)

@@ -59,7 +59,9 @@ def attribute_path(root: str, target: str, names: Globals) -> str:
         if atom.isidentifier() and not _is_keyword(atom):
             text = f"{text}.{atom}"
         else:
-            quoted = f'"{atom}"' if atom.isprintable() and '"' not in atom and "\\" not in atom else repr(atom)
+            quoted = (
+                f'"{atom}"' if atom.isprintable() and '"' not in atom and "\\" not in atom else repr(atom)
+            )
             text = f"{names.builtin('getattr')}({text}, {quoted})"
     return text
 
@@ -181,7 +183,9 @@ def _arguments(args: Any, kwargs: Any, names: Globals) -> str:
     parts = [value_text(value, names) for value in args]
     if kwargs:
         invalid = {key: value for key, value in kwargs.items() if not key.isidentifier() or _is_keyword(key)}
-        parts.extend(f"{key} = {value_text(value, names)}" for key, value in kwargs.items() if key not in invalid)
+        parts.extend(
+            f"{key} = {value_text(value, names)}" for key, value in kwargs.items() if key not in invalid
+        )
         if invalid:
             parts.append(f"**{value_text(invalid, names)}")
     return ", ".join(parts)

@@ -2,10 +2,10 @@
 
 from torch import nn
 
-from ..tracing import symbolic_trace
 from ..passes.merge_matmul import are_nodes_independent, may_depend_on, split_result_tensors
 from ..passes.merge_matmul import merge_matmul as _merge_matmul
 from ..runtime import GraphModule
+from ..tracing import symbolic_trace
 
 __all__ = ["are_nodes_independent", "may_depend_on", "merge_matmul", "split_result_tensors"]
 

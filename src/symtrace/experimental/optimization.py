@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, MutableMapping
 
 from torch import nn
 
-from ..tracing import symbolic_trace
 from ..errors import ArgumentError
 from ..ir import Node
 from ..passes.dropout import remove_dropout as _remove_dropout
 from ..passes.fuse_conv_bn import fuse_conv_bn
 from ..runtime import Graph, GraphModule
+from ..tracing import symbolic_trace
 
 __all__ = [
     "UnionFind",

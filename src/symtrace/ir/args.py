@@ -40,7 +40,9 @@ def freeze(value: Any, found: list[Node], node_type: type[Node]) -> Any:
     if cls is list or cls is immutable_list:
         return immutable_list([freeze(item, found, node_type) for item in value])
     if cls is dict or cls is immutable_dict:
-        return immutable_dict({_key(key, node_type): freeze(item, found, node_type) for key, item in value.items()})
+        return immutable_dict(
+            {_key(key, node_type): freeze(item, found, node_type) for key, item in value.items()}
+        )
     if cls is slice:
         return slice(
             freeze(value.start, found, node_type),
@@ -66,7 +68,9 @@ def _freeze_rare(value: Any, found: list[Node], node_type: type[Node]) -> Any:
     if isinstance(value, list):
         return immutable_list([freeze(item, found, node_type) for item in value])
     if isinstance(value, dict):
-        return immutable_dict({_key(key, node_type): freeze(item, found, node_type) for key, item in value.items()})
+        return immutable_dict(
+            {_key(key, node_type): freeze(item, found, node_type) for key, item in value.items()}
+        )
     if isinstance(value, set | frozenset) and any(isinstance(item, node_type) for item in value):
         raise TypeError(type(value).__name__)
     return value

@@ -60,7 +60,10 @@ def copy_graph(graph: Graph, source: Graph, val_map: dict[Node, Any], return_out
 
 
 def _append_copies(
-    graph: Graph, source: Graph, val_map: dict[Node, Any], copy_meta: Callable[[dict[str, Any]], dict[str, Any]]
+    graph: Graph,
+    source: Graph,
+    val_map: dict[Node, Any],
+    copy_meta: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> Node | None:
     """Copy the nodes of `source` to the end of `graph` up to its output, which is returned.
 
@@ -143,7 +146,6 @@ def _link_arguments(node: Node, result: Node, lookup: Callable[[Node], Any]) -> 
 
 
 def _use_all(value: Any, user: Node) -> None:
-
 
     found: list[Node] = []
     find_nodes(value, found, Node)
@@ -240,7 +242,14 @@ def encode(graph: Graph) -> dict[str, Any]:
             target = _encode_function(target, functions)
         facts = None
         if node._meta or node._type is not None or node.kind or node.spec or node.origin or node.__dict__:
-            facts = (node._type, _storable(node._meta), node.kind, node.spec, node.origin, _storable(node.__dict__))
+            facts = (
+                node._type,
+                _storable(node._meta),
+                node.kind,
+                node.spec,
+                node.origin,
+                _storable(node.__dict__),
+            )
         rows.append((node._op, node._name, target, args, kwargs or None, facts))
         index[node] = _Ref(position)
     tracer_cls = graph._tracer_cls
@@ -309,5 +318,3 @@ def _decode_function(stored: _Named, known: dict[str, Any]) -> Any:
     if stored.name not in known:
         known[stored.name] = resolve_qualified(stored.name)
     return known[stored.name]
-
-

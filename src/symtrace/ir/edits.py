@@ -109,7 +109,9 @@ def place(graph: Graph, op: str, cursor: Node) -> Node:
         if last._op == "output":
             raise GraphEditError("ST107", node=last._name)
         if cursor is not root:
-            raise GraphEditError("ST118", node=cursor._name, reason="is not the end of the graph, where an output goes")
+            raise GraphEditError(
+                "ST118", node=cursor._name, reason="is not the end of the graph, where an output goes"
+            )
         return cursor
     while cursor._op == "placeholder":
         cursor = cursor._next
@@ -225,7 +227,9 @@ def move(graph: Graph, node: Node, before: Node) -> None:
         return
     if node._op == "output":
         if before is not graph._root:
-            raise GraphEditError("ST118", node=before._name, reason="is not the end of the graph, where an output goes")
+            raise GraphEditError(
+                "ST118", node=before._name, reason="is not the end of the graph, where an output goes"
+            )
     elif before is graph._root and graph._root._prev._op == "output":
         raise GraphEditError("ST106", node=node._name)
     if node._op == "placeholder":
@@ -317,7 +321,10 @@ def replace_uses(
 
     for user in users:
         args: tuple[Any, ...] = tuple(
-            [new if item is old else item if type(item) is Node else map_arg(item, swap) for item in user._args]
+            [
+                new if item is old else item if type(item) is Node else map_arg(item, swap)
+                for item in user._args
+            ]
         )
         kwargs = map_arg(user._kwargs, swap) if user._kwargs else user._kwargs
         before = (user._args, user._kwargs)
@@ -362,4 +369,3 @@ def eliminate_unused(graph: Graph, is_removable: Callable[[Node], bool]) -> list
             erased.append(node)
         node = before
     return erased
-

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Event", "EventKind"]
 
-EventKind = Literal["created", "erased", "args_changed", "moved", "renamed", "target_changed", "annotated", "settings_changed"]
+EventKind = Literal[
+    "created", "erased", "args_changed", "moved", "renamed", "target_changed", "annotated", "settings_changed"
+]
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,10 @@ class Graph:
     """
 
     def __init__(
-        self, owning_module: Any = None, tracer_cls: type | None = None, tracer_extras: dict[str, Any] | None = None
+        self,
+        owning_module: Any = None,
+        tracer_cls: type | None = None,
+        tracer_extras: dict[str, Any] | None = None,
     ) -> None:
         root = new_node(self, "root", "", "", -1)
         root._prev = root._next = root
@@ -240,7 +243,9 @@ class Graph:
             raise ArgumentError("ST111", op=op, known=", ".join(OPS))
         if op == "call_function":
             if not callable(target):
-                raise ArgumentError("ST112", what="target of call_function", expected="a Callable", actual=repr(target))
+                raise ArgumentError(
+                    "ST112", what="target of call_function", expected="a Callable", actual=repr(target)
+                )
         elif type(target) is not str:
             target = _edits.string_target(op, target)
         found: list[Node] = []
@@ -535,6 +540,3 @@ class Graph:
 
     def __str__(self) -> str:
         return format_graph(self)
-
-
-

@@ -176,7 +176,11 @@ class Node:
     def all_input_nodes(self) -> list[Node]:
         """The nodes that this one uses, each once, in order of first use."""
         found: list[Node] = []
-        find_nodes(self._args, found, Node)
+        for value in self._args:
+            if type(value) is Node:
+                found.append(value)
+            else:
+                find_nodes(value, found, Node)
         if self._kwargs:
             find_nodes(self._kwargs, found, Node)
         return list(dict.fromkeys(found)) if len(found) > 1 else found
@@ -376,5 +380,3 @@ def new_node(graph: Graph, op: str, name: str, target: Any, order: int) -> Node:
     node._kwargs = EMPTY_DICT
     node._users = node._meta = node._type = node.spec = node.origin = node.kind = None
     return node
-
-

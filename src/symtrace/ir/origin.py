@@ -37,7 +37,13 @@ class Frame(NamedTuple):
     @property
     def file(self) -> str:
         """Path of the source file."""
-        return self.stored[0] if self.code is None and self.stored else self.code.co_filename if self.code else ""
+        return (
+            self.stored[0]
+            if self.code is None and self.stored
+            else self.code.co_filename
+            if self.code
+            else ""
+        )
 
     @property
     def line(self) -> int:

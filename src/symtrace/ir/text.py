@@ -107,5 +107,3 @@ def format_graph(graph: Graph, marks: Iterable[tuple[Node, str]] = ()) -> str:
         lines.append(line)
         lines.extend(f"    ^^^ {remark}" for remark in remarks.get(node, ()))
     return "\n".join(lines)
-
-

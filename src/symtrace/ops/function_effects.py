@@ -133,7 +133,14 @@ def _is_random_method(target: Any) -> bool:
 def _functional() -> frozenset[Callable[..., Any]]:
     """Return the Python functions of torch whose effects `_functional_rule` knows."""
     found: set[Callable[..., Any]] = set()
-    for module in (torch.nn.functional, torch.functional, torch.linalg, torch.fft, torch.special):
+    for module in (
+        torch.nn.functional,
+        torch.functional,
+        torch.linalg,
+        torch.fft,
+        torch.special,
+        torch.masked,
+    ):
         for name, value in vars(module).items():
             if not isinstance(value, types.FunctionType) or name.startswith("_"):
                 continue

@@ -279,6 +279,7 @@ ALIASING_NAMES = frozenset(
         "from_numpy",
         "frombuffer",
         "half",
+        "histogramdd",
         "int",
         "interpolate",
         "ipu",

@@ -14,7 +14,13 @@ from ..errors import ArgumentError
 from .base import PassResult
 from .errors import PassError
 
-__all__ = ["PassManager", "inplace_wrapper", "pass_result_wrapper", "this_before_that_pass_constraint"]
+__all__ = [
+    "PassManager",
+    "inplace_wrapper",
+    "pass_result_wrapper",
+    "sort_passes",
+    "this_before_that_pass_constraint",
+]
 
 Pass = Callable[..., Any]
 Constraint = Callable[[Pass, Pass], bool]
@@ -60,6 +66,34 @@ def this_before_that_pass_constraint(this: Pass, that: Pass) -> Constraint:
         return not (a == that and b == this)
 
     return depends_on
+
+
+def sort_passes(passes: Sequence[Pass], constraints: Sequence[Constraint]) -> list[Pass]:
+    """Return passes in an order in which every constraint holds, as near to the given order as possible.
+
+    Args:
+        passes: Passes to order.
+        constraints: Each is called with two passes and returns whether the first may stand in front of the
+            second.
+
+    Raises:
+        PassError: There is no such order (ST233).
+    """
+
+    def must_follow(i: int, j: int) -> bool:
+        return i != j and not all(constraint(passes[i], passes[j]) for constraint in constraints)
+
+    numbers = range(len(passes))
+    behind = {i: {j for j in numbers if must_follow(i, j)} for i in numbers}
+    order: list[int] = []
+    left = dict.fromkeys(numbers)
+    while left:
+        free = next((i for i in left if not behind[i] & left.keys()), None)
+        if free is None:
+            raise PassError("ST233", passes=[passes[i] for i in left])
+        order.append(free)
+        del left[free]
+    return [passes[i] for i in order]
 
 
 class PassManager:
@@ -144,23 +178,8 @@ class PassManager:
         Raises:
             PassError: There is no such order (ST233); the passes stay as they are.
         """
-        behind = {
-            i: {j for j, first in enumerate(self.passes) if j != i and not self._allow(second, first)}
-            for i, second in enumerate(self.passes)
-        }
-        order: list[int] = []
-        left = dict.fromkeys(range(len(self.passes)))
-        while left:
-            free = next((i for i in left if not behind[i] & left.keys()), None)
-            if free is None:
-                raise PassError("ST233", passes=[self.passes[i] for i in left])
-            order.append(free)
-            del left[free]
-        self.passes = [self.passes[i] for i in order]
+        self.passes = sort_passes(self.passes, self.constraints)
         self._validated = True
-
-    def _allow(self, first: Pass, second: Pass) -> bool:
-        return all(constraint(first, second) for constraint in self.constraints)
 
     def check(self, module: nn.Module) -> None:
         """Run the checks on a module; the base class lints its graph first."""

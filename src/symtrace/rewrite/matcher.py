@@ -138,7 +138,23 @@ class SubgraphMatcher:
                 continue
             if any(user not in matched for user in node.users):
                 return False
-        return True
+        return not _is_circular(nodes_map)
+
+
+def _is_circular(nodes_map: dict[Node, Any]) -> bool:
+    """Return whether a way from one matched node to another leads outside, so that they can't run as one."""
+    inner = {node for key, node in nodes_map.items() if key.op != "placeholder"}
+    last = max(inner)
+    stack = [user for node in inner for user in node.users if user not in inner and user < last]
+    seen = set(stack)
+    while stack:
+        for user in stack.pop().users:
+            if user in inner:
+                return True
+            if user < last and user not in seen:
+                seen.add(user)
+                stack.append(user)
+    return False
 
 
 _Goals = Any

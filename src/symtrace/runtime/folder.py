@@ -58,7 +58,8 @@ def write_folder(module: GraphModule, folder: Path, name: str) -> None:
         "modules": dict(module.named_children()),
         "parameters": dict(module._parameters),
         "buffers": {
-            key: (value, key not in module._non_persistent_buffers_set) for key, value in module._buffers.items()
+            key: (value, key not in module._non_persistent_buffers_set)
+            for key, value in module._buffers.items()
         },
         "training": module.training,
         "globals": code.globals,
@@ -75,5 +76,3 @@ def write_folder(module: GraphModule, folder: Path, name: str) -> None:
             (Path(scratch) / file).write_text(text, encoding="utf-8")
         for file in ("parts.pt", *texts):
             os.replace(Path(scratch) / file, folder / file)
-
-

@@ -71,7 +71,10 @@ class Graph(PlainGraph):
     """
 
     def __init__(
-        self, owning_module: Any = None, tracer_cls: type | None = None, tracer_extras: dict[str, Any] | None = None
+        self,
+        owning_module: Any = None,
+        tracer_cls: type | None = None,
+        tracer_extras: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(owning_module, tracer_cls, tracer_extras)
         self._codegen = CodeGen()
@@ -174,7 +177,9 @@ class Graph(PlainGraph):
         """Return the arguments of `node` as its operator's signature orders them; see `Node.normalized_arguments`."""
         arg_types, kwarg_types = (*args, None, None)[:2]
         if node.op == "call_function":
-            return normalize_function(node.target, node.args, dict(node.kwargs), arg_types, kwarg_types, **kwargs)
+            return normalize_function(
+                node.target, node.args, dict(node.kwargs), arg_types, kwarg_types, **kwargs
+            )
         if node.op == "call_module":
             return normalize_module(root, node.target, node.args, dict(node.kwargs), **kwargs)
         return None

@@ -70,10 +70,14 @@ class GraphModule(nn.Module):
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
         # A class for each instance: TorchScript and the profilers of torch know a program by its class.
         base = next(base for base in cls.__mro__ if not base.__dict__.get("_is_instance_class", False))
-        instance_class = type("GraphModuleImpl", (base,), {"_is_instance_class": True, "__module__": base.__module__})
+        instance_class = type(
+            "GraphModuleImpl", (base,), {"_is_instance_class": True, "__module__": base.__module__}
+        )
         return super().__new__(instance_class)
 
-    def __init__(self, root: nn.Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
+    def __init__(
+        self, root: nn.Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule"
+    ) -> None:
         super().__init__()
         if not isinstance(graph, Graph):
             raise ArgumentError("ST112", what="graph", expected="a symtrace Graph", actual=_kind(graph))
@@ -117,7 +121,9 @@ class GraphModule(nn.Module):
         else:
             self.__dict__["original_class"] = type(module)
         type(self).__name__ = class_name or type(module).__name__
-        self._set_interned(graph, {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")})
+        self._set_interned(
+            graph, {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")}
+        )
         self.graph = graph
         return self
 

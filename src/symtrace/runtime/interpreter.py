@@ -12,6 +12,7 @@ from ..ir import Node, last_uses, map_aggregate
 from ..ir.args import LEAF_TYPES
 from ..ops.program import enter_mode, exit_mode
 from .graph import Graph
+from .node_meta import has_preserved_node_meta, set_current_meta
 from .notes import add_note, note_for_node
 
 __all__ = ["Interpreter"]
@@ -89,7 +90,8 @@ class Interpreter:
         self.env = {} if initial_env is None else initial_env
         values = self.graph.process_inputs(*args) if enable_io_processing and not kwargs else args
         self.args_iter = iter(self._bind(tuple(values), kwargs))
-        env, run_node, dying = self.env, self.run_node, self.user_to_last_uses
+        env, dying = self.env, self.user_to_last_uses
+        run_node = self._run_node_with_meta if has_preserved_node_meta() else self.run_node
         for node in self.graph.nodes:
             if node in env:
                 continue
@@ -157,7 +159,9 @@ class Interpreter:
                 keywords_only = keywords_only or node.kind == "keyword_only"
                 if position < len(args) and not keywords_only:
                     if target in rest and node.kind != "positional_only":
-                        raise ArgumentError("ST123", reason=f"got two values for `{target}`", parameters=names)
+                        raise ArgumentError(
+                            "ST123", reason=f"got two values for `{target}`", parameters=names
+                        )
                     values.append(args[position])
                     position += 1
                 elif target in rest and node.kind != "positional_only":
@@ -191,6 +195,10 @@ class Interpreter:
             args = tuple(values)
         kwargs = self.map_nodes_to_values(n._kwargs, n) if n._kwargs else {}
         return getattr(self, n._op)(n._target, args, kwargs)
+
+    def _run_node_with_meta(self, n: Node) -> Any:
+        with set_current_meta(n):
+            return self.run_node(n)
 
     def placeholder(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the next argument of the run, or the default value `args[0]`.

@@ -16,7 +16,9 @@ def add_note(error: BaseException, note: str) -> None:
     if hasattr(error, "add_note"):
         error.add_note(note)
         return
-    notes = getattr(error, "__notes__", None)  # Python 3.10 has no notes of its own; tools still read the attribute
+    notes = getattr(
+        error, "__notes__", None
+    )  # Python 3.10 has no notes of its own; tools still read the attribute
     if notes is None:
         error.__notes__ = notes = []  # type: ignore[attr-defined]
     notes.append(note)

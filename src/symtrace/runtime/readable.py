@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["readable_source", "show"]
 
 
-def readable_source(module: GraphModule, *, include_stride: bool = False, include_device: bool = False) -> str:
+def readable_source(
+    module: GraphModule, *, include_stride: bool = False, include_device: bool = False
+) -> str:
     """Return the class text of `module`, with the graph modules in it as nested classes below `forward`.
 
     Args:

@@ -57,7 +57,11 @@ _NO_FACTORY = object()
 def _rebuilt(value: Any, trial: Any, content: Any, call: Callable[..., Any]) -> Any:
     """Record `type(value)(content)`, if that builds the same value again."""
     plain = dict if isinstance(value, dict) else list
-    if type(trial) is not type(value) or not _same(plain(trial), plain(value)) or vars_of(trial) != vars_of(value):
+    if (
+        type(trial) is not type(value)
+        or not _same(plain(trial), plain(value))
+        or vars_of(trial) != vars_of(value)
+    ):
         raise trace_error("ST017", kind=type(value).__qualname__)
     return call(type(value), (content,))
 

@@ -173,7 +173,9 @@ def _same_program(given: Graph, left_out: Graph) -> bool:
         if one.op != other.op or one.target != other.target:
             return False
         partner[one] = other
-        if not _same_argument(one.args, other.args, partner) or not _same_argument(one.kwargs, other.kwargs, partner):
+        if not _same_argument(one.args, other.args, partner) or not _same_argument(
+            one.kwargs, other.kwargs, partner
+        ):
             return False
     return True
 
@@ -186,7 +188,9 @@ def _same_argument(one: Any, other: Any, partner: dict[Node, Any]) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(_same_argument(a, b, partner) for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            _same_argument(a, b, partner) for a, b in zip(one, other, strict=True)
+        )
     if isinstance(one, dict):
         return list(one) == list(other) and all(_same_argument(one[key], other[key], partner) for key in one)
     if isinstance(one, slice):

@@ -12,7 +12,15 @@ import torch
 
 from ..ir import Frame
 
-__all__ = ["called_by_getattr", "is_assert", "last_line", "last_user_frame", "unpacked_length", "user_frame", "user_frames"]
+__all__ = [
+    "called_by_getattr",
+    "is_assert",
+    "last_line",
+    "last_user_frame",
+    "unpacked_length",
+    "user_frame",
+    "user_frames",
+]
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep

@@ -99,7 +99,9 @@ class PatchSet:
             _counts[key] = _counts.get(key, 0) + 1
             self._held.append(key)
 
-    def patch_code(self, function: types.FunctionType, make: Callable[[types.FunctionType], types.CodeType]) -> None:
+    def patch_code(
+        self, function: types.FunctionType, make: Callable[[types.FunctionType], types.CodeType]
+    ) -> None:
         """Replace what a function object does, for all who have it."""
         key = (id(function), "__code__")
         with _lock:
@@ -296,7 +298,7 @@ def _apply(original: Any) -> Any:
 
 
 def _enter(original: Any) -> Any:
-    def __enter__(self: Any) -> Any:  # noqa: N807
+    def __enter__(self: Any) -> Any:
         tracer = _active.tracer
         if tracer is not None:
             tracer._on_enter(self)
@@ -308,7 +310,7 @@ def _enter(original: Any) -> Any:
 
 
 def _exit(original: Any) -> Any:
-    def __exit__(self: Any, *exc: Any) -> Any:  # noqa: N807
+    def __exit__(self: Any, *exc: Any) -> Any:
         tracer = _active.tracer
         if tracer is not None:
             tracer._on_exit(self)
@@ -322,7 +324,7 @@ def _exit(original: Any) -> Any:
 def _init_switch(original: Any) -> Any:
     """`torch.set_grad_enabled` takes effect when it is made, with or without a `with` statement."""
 
-    def __init__(self: Any, mode: Any) -> None:  # noqa: N807
+    def __init__(self: Any, mode: Any) -> None:
         tracer = _active.tracer
         if tracer is not None:
             tracer._on_enter(self, (mode,))
@@ -337,10 +339,14 @@ def _init_switch(original: Any) -> Any:
 def _reading(original: Any) -> Any:
     """`container[key]` of modules registered under several names."""
 
-    def __getitem__(self: nn.Module, key: Any) -> Any:  # noqa: N807
+    def __getitem__(self: nn.Module, key: Any) -> Any:
         value = original(self, key)
         tracer = _active.tracer
-        if tracer is not None and original_isinstance(value, nn.Module) and not original_isinstance(key, slice):
+        if (
+            tracer is not None
+            and original_isinstance(value, nn.Module)
+            and not original_isinstance(key, slice)
+        ):
             if type(key) is int:
                 key = list(self._modules)[key]
             tracer._note_read(self, str(key), value)
@@ -352,7 +358,7 @@ def _reading(original: Any) -> Any:
 def _walking(original: Any) -> Any:
     """Iteration over modules registered under several names."""
 
-    def __iter__(self: nn.Module) -> Iterator[Any]:  # noqa: N807
+    def __iter__(self: nn.Module) -> Iterator[Any]:
         tracer = _active.tracer
         if tracer is None:
             yield from original(self)

@@ -14,7 +14,17 @@ import torch.utils._pytree as pytree  # the public home of pytrees, underscore a
 from ..errors import ArgumentError
 from .hooks import original_isinstance
 
-__all__ = ["PH", "Argument", "PHBase", "PHWithMeta", "arguments_of", "bind_examples", "call_positionally", "is_nested", "is_placeholder"]
+__all__ = [
+    "PH",
+    "Argument",
+    "PHBase",
+    "PHWithMeta",
+    "arguments_of",
+    "bind_examples",
+    "call_positionally",
+    "is_nested",
+    "is_placeholder",
+]
 
 
 class PHBase:
@@ -65,7 +75,10 @@ class Argument:
     @property
     def node_kind(self) -> str | None:
         """What `Node.kind` says of its placeholder."""
-        kinds = {inspect.Parameter.KEYWORD_ONLY: "keyword_only", inspect.Parameter.POSITIONAL_ONLY: "positional_only"}
+        kinds = {
+            inspect.Parameter.KEYWORD_ONLY: "keyword_only",
+            inspect.Parameter.POSITIONAL_ONLY: "positional_only",
+        }
         return kinds.get(self.kind)
 
 
@@ -90,7 +103,9 @@ def arguments_of(function: Callable[..., Any], skip_first: bool) -> tuple[list[A
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             inspect.Parameter.VAR_POSITIONAL,
         ):
-            raise ArgumentError("ST014", root=repr(function), reason="`self` argument cannot be *args expanded!")
+            raise ArgumentError(
+                "ST014", root=repr(function), reason="`self` argument cannot be *args expanded!"
+            )
         if parameters[0].kind is not inspect.Parameter.VAR_POSITIONAL:
             parameters = parameters[1:]
     empty = inspect.Parameter.empty
@@ -113,13 +128,17 @@ def call_positionally(
     Raises:
         ArgumentError: ST014, the function takes `*args` or `**kwargs` and is no plain Python function.
     """
-    variable = [a for a in arguments if a.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)]
+    variable = [
+        a for a in arguments if a.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    ]
     stand_ins = [a for a in variable if type(values[a.name]) not in (tuple, dict)]
     if not stand_ins:
         return function(*leading, *_positional(arguments, values), **_keywords(arguments, values))
     plain = inspect.unwrap(function)
     if not isinstance(plain, types.FunctionType):
-        raise ArgumentError("ST014", root=repr(function), reason="it takes *args or **kwargs and is no plain function")
+        raise ArgumentError(
+            "ST014", root=repr(function), reason="it takes *args or **kwargs and is no plain function"
+        )
     code = plain.__code__
     count = code.co_argcount + code.co_kwonlyargcount
     names = list(code.co_varnames[: count + len(variable)])
@@ -149,15 +168,15 @@ def _keywords(arguments: list[Argument], values: dict[str, Any]) -> dict[str, An
     return result
 
 
-def bind_examples(arguments: list[Argument], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def bind_examples(
+    arguments: list[Argument], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the example value of each parameter that was given one.
 
     Raises:
         ArgumentError: ST015, the examples do not fit the parameters.
     """
-    signature = inspect.Signature(
-        [inspect.Parameter(a.name, a.kind, default=a.default) for a in arguments]
-    )
+    signature = inspect.Signature([inspect.Parameter(a.name, a.kind, default=a.default) for a in arguments])
     try:
         return dict(signature.bind(*args, **kwargs).arguments)
     except TypeError as error:

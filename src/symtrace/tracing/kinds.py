@@ -150,4 +150,8 @@ def class_matches(kind: type, classes: Any) -> bool:
         return any(class_matches(kind, one) for one in classes)
     if type(classes) is types.UnionType:
         return any(class_matches(kind, one) for one in typing.get_args(classes))
-    return type(classes) is not types.GenericAlias and issubclass(type(classes), type) and issubclass(kind, classes)
+    return (
+        type(classes) is not types.GenericAlias
+        and issubclass(type(classes), type)
+        and issubclass(kind, classes)
+    )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # the public face of fake tensors (2.13, 2.14)
+from torch._subclasses.fake_tensor import (
+    FakeTensor,
+    FakeTensorMode,
+)  # the public face of fake tensors (2.13, 2.14)
 
 from ..ir import Node, map_arg
 from ..ops import effects
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Known", "Unknown"]
 
 
-class Unknown(Exception):  # noqa: N818 - a signal inside this package, no error
+class Unknown(Exception):
     """The value of a node can't be told without running the program on real inputs."""
 
 

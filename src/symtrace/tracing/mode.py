@@ -27,7 +27,9 @@ _QUERIES = frozenset({
 
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
 
-_CONVERSIONS = frozenset({"__bool__", "__complex__", "__float__", "__index__", "__int__", "__array__", "numpy"})
+_CONVERSIONS = frozenset(
+    {"__bool__", "__complex__", "__float__", "__index__", "__int__", "__array__", "numpy"}
+)
 """Functions that give the content of a real tensor to Python."""
 
 

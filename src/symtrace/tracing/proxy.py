@@ -57,8 +57,14 @@ class Proxy:
 
     def __getattr__(self, k: str) -> Any:
         if k.startswith("__") and k.endswith("__") and k not in _TENSOR_DUNDERS:
-            raise AttributeError(k)  # Python asks for protocols; a traced value has those that are defined here
-        if k not in _TENSOR_NAMES and called_by_getattr(sys._getframe(1)) and self.tracer.lacks_attribute(self, k):
+            raise AttributeError(
+                k
+            )  # Python asks for protocols; a traced value has those that are defined here
+        if (
+            k not in _TENSOR_NAMES
+            and called_by_getattr(sys._getframe(1))
+            and self.tracer.lacks_attribute(self, k)
+        ):
             raise AttributeError(f"'Tensor' object has no attribute {k!r}")
         return Attribute(self, k)
 
@@ -172,7 +178,9 @@ class Attribute(Proxy):
     def node(self) -> Node:  # type: ignore[override]
         """The node that reads the attribute."""
         if self._node is None:
-            object.__setattr__(self, "_node", self.tracer.call_function(getattr, (self.root, self.attr), {}).node)
+            object.__setattr__(
+                self, "_node", self.tracer.call_function(getattr, (self.root, self.attr), {}).node
+            )
         return self._node  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -284,7 +292,12 @@ def _install_operators() -> None:
         plain = name.rstrip("_")
         setattr(Proxy, f"__r{plain}__", _reflected(getattr(operator, name)))
         setattr(Proxy, f"__i{plain}__", _in_place(getattr(operator, f"i{plain}"), name))
-    for name, function in (("round", round), ("floor", math.floor), ("ceil", math.ceil), ("trunc", math.trunc)):
+    for name, function in (
+        ("round", round),
+        ("floor", math.floor),
+        ("ceil", math.ceil),
+        ("trunc", math.trunc),
+    ):
         setattr(Proxy, f"__{name}__", _rounding(function))
     Proxy.__divmod__ = _binary(divmod)  # type: ignore[attr-defined]
     Proxy.__rdivmod__ = _reflected(divmod)  # type: ignore[attr-defined]

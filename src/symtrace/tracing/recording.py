@@ -12,6 +12,7 @@ from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
 from ..ops import effects
 from ..runtime import Graph
 from ..runtime.graph import find_module
+from ..runtime.node_meta import get_current_meta, has_preserved_node_meta
 from .arguments import ATOMS, convert_container, convert_object
 from .blame import data_dependent, trace_error
 from .frames import user_frame, user_frames
@@ -106,6 +107,8 @@ class TracerBase:
         self.node_name_to_scope[node.name] = (self.scope.module_path, self.scope.module_type)
         if self.module_stack:
             node._meta = {"nn_module_stack": self.module_stack}
+        if has_preserved_node_meta():
+            node._meta = {**get_current_meta(), **(node._meta or {})}
         if self.check_mutable_operations and kind in ("call_function", "call_method"):
             self._refuse_mutation(node)
         return node
@@ -189,7 +192,9 @@ class TracerBase:
             raise data_dependent(found[0], "dict key", "ST013")
         return key
 
-    def _call_node(self, target: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Node:
+    def _call_node(
+        self, target: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Node:
         return self.create_node("call_function", target, args, kwargs or {})
 
     def on_torch_function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -337,4 +342,3 @@ class GraphAppendingTracer(TracerBase):
         """Return what a target reads from the module that owns the graph."""
         owner = self.graph.owning_module
         return None if owner is None else find_module(owner, target)
-

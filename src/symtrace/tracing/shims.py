@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from .hooks import active_tracer
-from .kinds import kind_of
 
 __all__ = ["SHIMS", "names_used"]
 

@@ -16,7 +16,7 @@ __all__ = ["Need", "Paths", "Restart", "Snapshot"]
 _OWN = frozenset(vars(nn.Module()))
 
 
-class Restart(BaseException):  # noqa: N818 - a signal inside this package, which no program may catch
+class Restart(BaseException):
     """The trace has to start again, since it met something that must be watched from the start.
 
     Attributes:

@@ -80,8 +80,8 @@ class Tracer(TracerBase):
             m: The module.
             module_qualified_name: Its dotted path.
         """
-        return (
-            m.__module__.startswith(("torch.nn", "torch.ao.nn")) and not hooks.original_isinstance(m, nn.Sequential)
+        return m.__module__.startswith(("torch.nn", "torch.ao.nn")) and not hooks.original_isinstance(
+            m, nn.Sequential
         )
 
     def path_of_module(self, mod: nn.Module) -> str:
@@ -137,7 +137,9 @@ class Tracer(TracerBase):
             parameter_proxy_cache: Traced values of parameters read before, by path.
         """
         is_parameter = hooks.original_isinstance(attr_val, nn.Parameter)
-        if not is_parameter and not (self.proxy_buffer_attributes and hooks.original_isinstance(attr_val, torch.Tensor)):
+        if not is_parameter and not (
+            self.proxy_buffer_attributes and hooks.original_isinstance(attr_val, torch.Tensor)
+        ):
             return attr_val
         path = self._paths.tensors.get(id(attr_val))
         if path is None:
@@ -149,7 +151,9 @@ class Tracer(TracerBase):
                 def factory(node: Node) -> Proxy:
                     return ParameterProxy(self, node, path, attr_val)
 
-            parameter_proxy_cache[path] = self.create_proxy("get_attr", path, (), {}, proxy_factory_fn=factory)
+            parameter_proxy_cache[path] = self.create_proxy(
+                "get_attr", path, (), {}, proxy_factory_fn=factory
+            )
         return parameter_proxy_cache[path]
 
     def create_arg(self, a: Any) -> Any:
@@ -246,7 +250,11 @@ class Tracer(TracerBase):
         self.create_node("call_function", program.guard, (node, expected, condition), {})
 
     def _nested_inputs(
-        self, root_fn: Callable[..., Any], arguments: list[Argument], leading: list[Any], concrete: dict[str, Any]
+        self,
+        root_fn: Callable[..., Any],
+        arguments: list[Argument],
+        leading: list[Any],
+        concrete: dict[str, Any],
     ) -> tuple[Callable[..., Any], list[Any]]:
         values = [concrete.get(argument.name, PH) for argument in arguments]
         leaves, in_spec = pytree.tree_flatten(values)
@@ -376,7 +384,9 @@ class Tracer(TracerBase):
     def _left_out_arguments(self, arguments: list[Argument], has_examples: bool) -> frozenset[str]:
         """Return the parameters that the trace takes as left out, so that their default None is what the program sees."""
         if has_examples:
-            return frozenset(a.name for a in arguments if a.default is None and a.name not in self._example_values)
+            return frozenset(
+                a.name for a in arguments if a.default is None and a.name not in self._example_values
+            )
         return self.absent
 
     absent: frozenset[str] = frozenset()
@@ -429,9 +439,9 @@ class Tracer(TracerBase):
         self._patch_globals(function)
 
     def _patch_globals(self, function: Any) -> None:
-        plain = inspect.unwrap(function) if callable(function) else function
-        if id(plain) in self._scanned:
+        if id(function) in self._scanned:
             return
+        plain = inspect.unwrap(function) if callable(function) else function
         table = getattr(plain, "__globals__", None)
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
@@ -584,12 +594,18 @@ class Tracer(TracerBase):
         if hooks.original_isinstance(manager, torch.autocast):
             kind: Any = torch.autocast
             args = (manager.device,)
-            kwargs = {"dtype": manager.fast_dtype, "enabled": manager._enabled, "cache_enabled": manager._cache_enabled}
+            kwargs = {
+                "dtype": manager.fast_dtype,
+                "enabled": manager._enabled,
+                "cache_enabled": manager._cache_enabled,
+            }
         else:
             kind = type(manager)
             if kind is torch.inference_mode:
                 args = (manager.mode,)
-        proxy = self.create_proxy("call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__)
+        proxy = self.create_proxy(
+            "call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__
+        )
         self._contexts[id(manager)] = (manager, proxy)
 
     def _on_exit(self, manager: Any) -> None:
@@ -636,7 +652,9 @@ class Tracer(TracerBase):
             self._intern_module(mod)
         path = self._paths.modules[id(mod)][0]
         if path not in self._module_nodes:
-            self._module_nodes[path] = self.create_node("get_attr", path, (), {}, name=path.replace(".", "_") or "owner")
+            self._module_nodes[path] = self.create_node(
+                "get_attr", path, (), {}, name=path.replace(".", "_") or "owner"
+            )
         return self._module_nodes[path]
 
 
@@ -685,4 +703,3 @@ def _state_property(name: str) -> Callable[[Any], Any]:
         return property(read, write)
 
     return make
-

@@ -74,7 +74,9 @@ class Transformer(Interpreter):
     def placeholder(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Add a placeholder."""
         assert self._node is not None
-        new = self.new_graph.create_node("placeholder", target, self._node.args, None, self._node.name, self._node.type)
+        new = self.new_graph.create_node(
+            "placeholder", target, self._node.args, None, self._node.name, self._node.type
+        )
         new.kind = self._node.kind
         return Proxy(new, self.tracer)
 
@@ -113,10 +115,11 @@ class Transformer(Interpreter):
                 return value.node if isinstance(value, Proxy) else value
 
             self._node = self.graph.output_node()
-            made = self.new_graph.create_node("output", "output", (map_aggregate(result, strip),), None, None, self._node.type)
+            made = self.new_graph.create_node(
+                "output", "output", (map_aggregate(result, strip),), None, None, self._node.type
+            )
             made._meta = self._node._meta.copy() if self._node._meta else None
         return GraphModule(self.module, self.new_graph, type(self.module).__name__)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         return []
-

@@ -49,7 +49,9 @@ def wrap(fn_or_name: Any) -> Any:
         _names[(id(frame.f_globals), fn_or_name)] = frame.f_globals
         return fn_or_name
     if not callable(fn_or_name) or isinstance(fn_or_name, type):
-        raise ArgumentError("ST016", what=repr(fn_or_name), reason="it is neither a function nor the name of one")
+        raise ArgumentError(
+            "ST016", what=repr(fn_or_name), reason="it is neither a function nor the name of one"
+        )
     if not isinstance(fn_or_name, types.FunctionType):
         return _caller(fn_or_name)
     if fn_or_name.__closure__ is None and "<locals>" not in fn_or_name.__qualname__:
@@ -109,7 +111,11 @@ def _patch_name(patches: PatchSet, table: dict[str, Any], name: str) -> None:
 def _trampoline(function: types.FunctionType) -> types.CodeType:
     """Return code that records a call of `function` with traced arguments, and else runs what it did before."""
     original = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     original.__kwdefaults__ = function.__kwdefaults__
 

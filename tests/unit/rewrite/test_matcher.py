@@ -8,6 +8,7 @@ import torch.nn.functional as F
 
 from symtrace.errors import PatternError
 from symtrace.ir import Graph
+from symtrace.passes.utils.matcher_with_name_node_map_utils import SubgraphMatcherWithNameNodeMap
 from symtrace.rewrite import SubgraphMatcher
 from symtrace.tracing import symbolic_trace
 
@@ -212,3 +213,33 @@ def test_cost_does_not_multiply_for_exchangeable_operands():
     assert len(matcher.match(tree(torch.neg))) == 0
     assert len(matcher.match(tree(torch.relu))) == 1
     assert time.perf_counter() - start < 20
+
+
+def test_values_that_leave_and_come_back_do_not_match():
+    def model(x, w):
+        a = torch.mm(x, w)
+        return a * torch.sigmoid(a)
+
+    def pattern(x, w, c):
+        a = torch.mm(x, w)
+        return a, a * c
+
+    assert count(model, pattern) == 0
+    assert count(lambda x, w, c: pattern(x, w, c), pattern) == 1
+
+
+def test_patterns_that_name_their_nodes():
+    def pattern(x):
+        a = torch.neg(x)
+        b = torch.relu(a)
+        return b, {"first": a, "second": b}
+
+    matcher = SubgraphMatcherWithNameNodeMap(symbolic_trace(pattern))
+    (match,) = matcher.match(symbolic_trace(lambda x: torch.relu(torch.neg(x)) + 1).graph)
+    assert {name: str(node) for name, node in match.name_node_map.items()} == {
+        "first": "neg",
+        "second": "relu",
+    }
+    assert [str(n) for n in match.returning_nodes] == ["relu"]
+    with pytest.raises(PatternError, match="ST211"):
+        SubgraphMatcherWithNameNodeMap(symbolic_trace(lambda x: torch.neg(x)))
