@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +36,7 @@ def patched() -> list[object]:
         (torch.autograd.Function, ("apply",)),
         (torch.Tensor, ("add_",)),
     ]
-    return [getattr(owner, name, None) for owner, names in owners for name in names] + [isinstance, len]
+    return [inspect.getattr_static(owner, name, None) for owner, names in owners for name in names] + [isinstance, len]
 
 
 def in_threads(work: Callable[[int], object], count: int) -> list[object]:

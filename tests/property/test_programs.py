@@ -16,8 +16,8 @@ INPUTS = [
     (torch.linspace(-2, 2, 12).view(3, 4), torch.linspace(1, -1, 12).view(3, 4)),
     (torch.linspace(-1, 3, 20).view(5, 4), torch.linspace(2, -2, 20).view(5, 4)),
 ]
-relaxed = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-few = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+few = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 choices = st.randoms(use_true_random=False)
 lengths = st.integers(0, 14)
 

@@ -26,9 +26,9 @@ def module_of(function: Any) -> str:
         return f"{owner.__module__}.{owner.__qualname__}"
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None)
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, type):  # a class method is known by its class
-        return f"{owner.__module__}.{owner.__qualname__}"
+    bound_to = getattr(function, "__self__", None)
+    if isinstance(bound_to, type):  # a class method is known by its class
+        return f"{bound_to.__module__}.{bound_to.__qualname__}"
     torch = sys.modules.get(
         "torch"
     )  # looked up, not imported: only a program that uses torch has its functions

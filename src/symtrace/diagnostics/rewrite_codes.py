@@ -532,5 +532,9 @@ model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1))
 fuse(model.eval())
 """,
 )
-define("ST211", "pattern without names", "the pattern has to return a dict from names to nodes behind its results",
-       help=('end it with: return result, {"name": node}',))
+define(
+    "ST211",
+    "pattern without names",
+    "the pattern has to return a dict from names to nodes behind its results",
+    help=('end it with: return result, {{"name": node}}',),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from .model import Diagnostic, Location
@@ -12,10 +13,17 @@ if TYPE_CHECKING:
 __all__ = ["render_rich"]
 
 
-def _append_place(out: Text, location: Location, *, underline: bool) -> None:
-    prefix = f"  --> {location}   "
+def _shown(location: Location) -> str:
+    """Return file, line and column, the file as seen from the current folder if it is below it."""
+    below = os.path.join(os.getcwd(), "")
+    return str(location).removeprefix(below) if location.file.startswith(below) else str(location)
+
+
+def _append_place(out: Text, location: Location) -> None:
+    place = _shown(location)
+    prefix = f"  --> {place}   "
     out.append("  --> ", style="bold blue")
-    out.append(str(location), style="cyan")
+    out.append(place, style="cyan")
     text = location.text
     if not text:
         out.append("\n")
@@ -23,7 +31,7 @@ def _append_place(out: Text, location: Location, *, underline: bool) -> None:
     out.append("   ")
     out.append(text, style="default")
     out.append("\n")
-    span = location.span if underline else None
+    span = location.span
     if span is not None:
         from rich.cells import cell_len
 
@@ -42,7 +50,8 @@ def render_rich(diagnostic: Diagnostic, *, name: str = "") -> Text:
 
     Returns:
         A `rich.text.Text`; printed without colours it reads as `render_text` does, save that the
-        part of the line that is meant is underlined with carets.
+        part of the line that is meant is underlined with carets, and files below the current folder are
+        shown from there.
     """
     from rich.text import Text
 
@@ -52,11 +61,11 @@ def render_rich(diagnostic: Diagnostic, *, name: str = "") -> Text:
     out.append(diagnostic.code, style="bold red")
     out.append(f": {diagnostic.message}\n", style="bold")
     if diagnostic.location is not None:
-        _append_place(out, diagnostic.location, underline=True)
+        _append_place(out, diagnostic.location)
     for label in diagnostic.labels:
         out.append(f"      {label.message}")
         if label.location is not None:
-            out.append(f"  ({label.location})", style="cyan")
+            out.append(f"  ({_shown(label.location)})", style="cyan")
         out.append("\n")
     for hint in diagnostic.hints:
         out.append("  help: ", style="bold green")

@@ -26,7 +26,10 @@ def copy_node(graph: Graph, node: Any, transform: Callable[[Node], Any]) -> Node
         raise ArgumentError("ST112", what="node", expected="a Node", actual=type(node).__name__)
     args = map_arg(node._args, transform)
     kwargs = map_arg(node._kwargs, transform) if node._kwargs else None
-    result = graph.create_node(node._op, node._target, args, kwargs, node._name, node._type)
+    target = node._target
+    if node._op == "placeholder" and target in graph._inputs:
+        target = graph._namespace.claim(node._name)  # a parameter of that name is there: both are kept
+    result = graph.create_node(node._op, target, args, kwargs, node._name, node._type)
     _copy_facts(node, result)
     if node._meta:
         result._meta = node._meta.copy()
@@ -85,7 +88,7 @@ def _append_copies(
         if val_map and node in val_map:
             saw_body = True
             continue
-        if op == "placeholder" and saw_body:
+        if op == "placeholder" and (saw_body or node._target in graph._inputs):
             val_map[node] = copy_node(graph, node, lookup)
             last = graph._root._prev
             order = last._order
@@ -101,6 +104,8 @@ def _append_copies(
         last._next = result
         last = names[name] = val_map[node] = result
         made.append(result)
+        if op == "placeholder":
+            graph._inputs.add(node._target)
     root = graph._root
     last._next = root
     root._prev = last

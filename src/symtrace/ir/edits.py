@@ -93,10 +93,12 @@ def warn_if_unresolved(graph: Graph, op: str, target: str) -> None:
         found = getattr(found, atom)
 
 
-def place(graph: Graph, op: str, cursor: Node) -> Node:
+def place(graph: Graph, op: str, target: Any, cursor: Node) -> Node:
     """Return the node in front of which a new node of kind `op` is put, given where it was asked for."""
     root = graph._root
     if op == "placeholder":
+        if target in graph._inputs:
+            raise GraphEditError("ST108", name=target)
         # Among the placeholders where it was asked for, else behind the last of them.
         if cursor._prev is root or cursor._prev._op == "placeholder":
             return cursor
@@ -211,6 +213,8 @@ def _unlink(graph: Graph, node: Node) -> None:
         graph._cursor = after
     if graph._names.get(node._name) is node:
         del graph._names[node._name]
+    if node._op == "placeholder":
+        graph._inputs.discard(node._target)
     graph._count -= 1
     graph.version += 1
     if graph._subscribers:
@@ -292,6 +296,11 @@ def retarget(graph: Graph, node: Node, op: Any, target: Any) -> None:
     if not isinstance(target, str) and not callable(target):
         raise ArgumentError("ST112", what="target", expected="a Callable or a str", actual=repr(target))
     old = (node._op, node._target)
+    if op == "placeholder" and target != node._target:
+        if target in graph._inputs:
+            raise GraphEditError("ST108", name=target)
+        graph._inputs.discard(node._target)
+        graph._inputs.add(target)
     _unindex(graph, node)
     node._op, node._target = op, target
     if graph._index is not None and node._order >= 0:

@@ -120,6 +120,7 @@ class Graph:
         root._prev = root._next = root
         self._root = self._cursor = root
         self._names: dict[str, Node] = {}
+        self._inputs: set[str] = set()
         self._namespace = Namespace(self._names)
         self._stems: dict[Any, str] = {}
         self._index: dict[tuple[str, Any], dict[Node, None]] | None = None
@@ -275,7 +276,7 @@ class Graph:
         cursor = self._cursor
         before = cursor._prev
         if op == "placeholder" or op == "output" or cursor._op == "placeholder" or before._op == "output":
-            cursor = _edits.place(self, op, cursor)
+            cursor = _edits.place(self, op, target, cursor)
             before = cursor._prev
         # Labels of appended nodes need no search; see _base.order.
         order = before._order + 1048576 if cursor._order < 0 else label_between(before, cursor)  # type: ignore[arg-type]
@@ -302,6 +303,8 @@ class Graph:
         node._next = cursor
         before._next = cursor._prev = node
         self._names[name] = node
+        if op == "placeholder":
+            self._inputs.add(target)
         for used in found:
             if used._users is None:
                 used._users = node
@@ -499,10 +502,10 @@ class Graph:
         return _clone.copy_graph(self, g, val_map, return_output_node)
 
     def __deepcopy__(self: _SelfGraph, memo: dict[int, Any] | None = None) -> _SelfGraph:
-        return _clone.clone(self, {} if memo is None else memo)
+        return _clone.clone(self, {} if memo is None else memo)  # type: ignore[no-any-return]
 
     def __copy__(self: _SelfGraph) -> _SelfGraph:
-        return _clone.clone(self, {})
+        return _clone.clone(self, {})  # type: ignore[no-any-return]
 
     def __reduce__(self) -> Any:
         return _clone.restore, (type(self), _clone.encode(self), self._extra_state())

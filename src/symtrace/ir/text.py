@@ -66,7 +66,9 @@ def format_node(
 
 
 def _tensor_text(node: Node) -> str:
-    value = node.meta.get("val", node.meta.get("tensor_meta"))
+    value: Any = node.meta.get("val", node.meta.get("tensor_meta"))
+    if value is None:
+        return ""
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         return ""
     shape = ", ".join(str(size) for size in value.shape)

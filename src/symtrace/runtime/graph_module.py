@@ -354,7 +354,7 @@ class GraphModule(nn.Module):
         self.__dict__.update(state)
 
     def _replicate_for_data_parallel(self) -> GraphModule:
-        replica = cast("GraphModule", super()._replicate_for_data_parallel())
+        replica = cast("GraphModule", super()._replicate_for_data_parallel())  # type: ignore[no-untyped-call]
         type(replica).__name__ = type(self).__name__
         for key in _OWN_STATE - {"_graph"}:
             replica.__dict__.pop(key, None)

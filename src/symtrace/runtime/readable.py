@@ -48,7 +48,9 @@ def _source(module: GraphModule, name: str, stride: bool, device: bool) -> str:
 
 
 def _value_text(meta: dict[str, Any], stride: bool, device: bool) -> str:
-    value = meta.get("val", meta.get("tensor_meta"))
+    value: Any = meta.get("val", meta.get("tensor_meta"))
+    if value is None:
+        return ""
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         return ""
     text = f"{str(value.dtype).removeprefix('torch.')}[{', '.join(map(str, value.shape))}]"

@@ -49,7 +49,7 @@ _WRITES: dict[str, Callable[[Any, Any], Any]] = {
     "mul_": lambda x, y: x.mul_(0.5),
     "relu_": lambda x, y: F.relu(x, inplace=True),
     "setitem": lambda x, y: _set_first_column(x),
-    "through a view": lambda x, y: x.view(-1).sub_(0.5),
+    "through a view": lambda x, y: x.view(-1).sub_(0.5).view(-1, WIDTH),
     "copy_": lambda x, y: x.copy_(y * 0.5),
 }
 _DRAWS: dict[str, Callable[[Any], Any]] = {

@@ -45,10 +45,10 @@ def convert_container(value: Any, convert: Callable[[Any], Any], call: Callable[
     if dataclasses.is_dataclass(cls):
         return _dataclass(value, convert, call)
     factory = getattr(value, "default_factory", _NO_FACTORY)
-    items = {key: convert(item) for key, item in value.items()}
+    content = {key: convert(item) for key, item in value.items()}
     if factory is not _NO_FACTORY:
-        return call(cls, (factory, items))
-    return _rebuilt(value, cls(dict(value)), items, call)
+        return call(cls, (factory, content))
+    return _rebuilt(value, cls(dict(value)), content, call)
 
 
 _NO_FACTORY = object()

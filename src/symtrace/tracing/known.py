@@ -102,10 +102,7 @@ class Known:
 
     @staticmethod
     def _is_written(node: Node) -> bool:
-        for user in node.users:
-            if effects(user.op, user.target, user.args, user.kwargs).mutates:
-                return True
-        return False
+        return any(effects(user.op, user.target, user.args, user.kwargs).mutates for user in node.users)
 
     def _fake_mode(self) -> FakeTensorMode:
         if self._mode is None:

@@ -12,6 +12,7 @@ import torch
 
 from ..errors import ArgumentError
 from ..ir import Node
+from .blame import trace_error
 from .frames import called_by_getattr, is_assert, unpacked_length, user_frame
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Proxy:
         if tracer is None:
             from .recording import GraphAppendingTracer
 
-            tracer = GraphAppendingTracer(node.graph)
+            tracer = GraphAppendingTracer(node.graph)  # type: ignore[arg-type]
         object.__setattr__(self, "tracer", tracer)
         object.__setattr__(self, "node", node)
 
@@ -80,6 +81,9 @@ class Proxy:
     def __setitem__(self, index: Any, value: Any) -> None:
         self.tracer.call_function(operator.setitem, (self, index, value), {})
 
+    def __delitem__(self, index: Any) -> None:
+        raise trace_error("ST024", reason="a tensor does not support item deletion")
+
     def keys(self) -> Any:
         """Return what `**value` needs; see `Tracer.keys`."""
         return self.tracer.keys(self)
@@ -90,7 +94,7 @@ class Proxy:
         frame = sys._getframe(1)
         count = unpacked_length(frame)
         if count is not None:
-            return iter([self[index] for index in range(count)])
+            return iter([self[index] for index in range(count)])  # type: ignore[index]
         return self.tracer.iter(self)
 
     def __bool__(self) -> bool:
@@ -299,8 +303,8 @@ def _install_operators() -> None:
         ("trunc", math.trunc),
     ):
         setattr(Proxy, f"__{name}__", _rounding(function))
-    Proxy.__divmod__ = _binary(divmod)  # type: ignore[attr-defined]
-    Proxy.__rdivmod__ = _reflected(divmod)  # type: ignore[attr-defined]
+    setattr(Proxy, "__divmod__", _binary(divmod))  # noqa: B010 - like its neighbours
+    setattr(Proxy, "__rdivmod__", _reflected(divmod))  # noqa: B010
 
 
 _install_operators()

@@ -308,7 +308,7 @@ class TracerBase:
             DataDependentError: ST020, the length is not known while tracing.
         """
         count = self._decide(obj, "len", "ST020", len)
-        return iter([obj[index] for index in range(count)])
+        return iter([obj[index] for index in range(count)])  # type: ignore[index]
 
     def keys(self, obj: Proxy) -> Any:
         """Return the keys of a traced value, for `**value`; by default a traced value itself."""

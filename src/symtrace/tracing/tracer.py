@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import types
@@ -22,6 +23,7 @@ from ..runtime.graph import find_module
 from . import hooks
 from .blame import here, trace_error
 from .frames import last_line, last_user_frame, user_frame
+from .guards import add_guard
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .kinds import class_matches, kind_of
 from .known import Unknown
@@ -382,7 +384,7 @@ class Tracer(TracerBase):
             ) from error
 
     def _left_out_arguments(self, arguments: list[Argument], has_examples: bool) -> frozenset[str]:
-        """Return the parameters that the trace takes as left out, so that their default None is what the program sees."""
+        """Return the parameters that are traced as left out, so that the program sees their default None."""
         if has_examples:
             return frozenset(
                 a.name for a in arguments if a.default is None and a.name not in self._example_values
@@ -430,7 +432,7 @@ class Tracer(TracerBase):
             self._patch_table(patches, vars(module))
         for need in self._needs:
             if hooks.original_isinstance(need.place, dict):
-                patches.patch(need.place, need.name, lambda before, name=need.name: SHIMS[name])
+                patches.patch(need.place, need.name, functools.partial(_shim, need.name))
             else:
                 patches.patch(need.place, need.name, _state_property(need.name))
         if any(len(names) > 1 for names in self._paths.modules.values()):
@@ -587,7 +589,13 @@ class Tracer(TracerBase):
             value, assumed = self._known.value(obj.node)
         except Unknown:
             return super().keys(obj)
-        return list(value) if hooks.original_isinstance(value, dict) else super().keys(obj)
+        if not hooks.original_isinstance(value, dict):
+            return super().keys(obj)
+        keys = sorted(value)
+        if assumed and obj.node not in self._guarded:
+            self._guarded.add(obj.node)
+            add_guard(self, self._call_node(sorted, (obj.node,)), keys)
+        return keys
 
     def _on_enter(self, manager: Any, args: tuple[Any, ...] = ()) -> None:
         kwargs: dict[str, Any] = {}
@@ -681,6 +689,10 @@ def _with_hooks(root: nn.Module, function: Callable[..., Any]) -> Callable[..., 
 
 def _is_lazy(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("symtrace.runtime")
+
+
+def _shim(name: str, before: Any) -> Any:
+    return SHIMS[name]
 
 
 def _state_property(name: str) -> Callable[[Any], Any]:
