@@ -36,7 +36,10 @@ def patched() -> list[object]:
         (torch.autograd.Function, ("apply",)),
         (torch.Tensor, ("add_",)),
     ]
-    return [inspect.getattr_static(owner, name, None) for owner, names in owners for name in names] + [isinstance, len]
+    return [inspect.getattr_static(owner, name, None) for owner, names in owners for name in names] + [
+        isinstance,
+        len,
+    ]
 
 
 def in_threads(work: Callable[[int], object], count: int) -> list[object]:
