@@ -259,6 +259,34 @@ fx.replace_pattern(gm, lambda a, b: a + b, lambda a, b: a * b)
 """,
 )
 define(
+    "ST211",
+    "pattern without names",
+    "the pattern has to return a dict from names to nodes behind its results",
+    help=('end it with: return result, {{"name": node}}',),
+    explain="""\
+A matcher that reports its nodes by name takes the names from the pattern: its last result is a dict
+whose values are nodes of the pattern.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.passes.utils.matcher_with_name_node_map_utils import SubgraphMatcherWithNameNodeMap
+
+SubgraphMatcherWithNameNodeMap(fx.symbolic_trace(lambda x: torch.relu(x)))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.passes.utils.matcher_with_name_node_map_utils import SubgraphMatcherWithNameNodeMap
+
+def pattern(x):
+    relu = torch.relu(x)
+    return relu, {"relu": relu}
+
+SubgraphMatcherWithNameNodeMap(fx.symbolic_trace(pattern))
+""",
+)
+define(
     "ST220",
     "cycle between partitions",
     "cycle exists between partitions! {cycle} need each other's values, or"
@@ -531,10 +559,4 @@ from symtrace.experimental.optimization import fuse
 model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 1), torch.nn.BatchNorm2d(1))
 fuse(model.eval())
 """,
-)
-define(
-    "ST211",
-    "pattern without names",
-    "the pattern has to return a dict from names to nodes behind its results",
-    help=('end it with: return result, {{"name": node}}',),
 )
