@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import linecache
 import os
 import re
 import shlex
@@ -47,8 +48,10 @@ def refresh(page: Path) -> None:
             between, text = source[end : fence.start("text")], fence["text"]
             if fence["language"] == "python":
                 out = io.StringIO()
+                name = "model.py"  # as the page shows it in errors
+                linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
                 with contextlib.redirect_stdout(out):
-                    exec(compile(text, page.name, "exec"), vars(module))
+                    exec(compile(text, name, "exec", dont_inherit=True), vars(module))
                 printed = out.getvalue()
             elif fence["language"] == "text" and printed is not None and not between.split("```")[1].strip():
                 text = (

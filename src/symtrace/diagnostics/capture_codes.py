@@ -414,3 +414,49 @@ Functions of Python or of an extension that are written in C look into their arg
 where they need a number or an array.
 """,
 )
+define(
+    "ST025",
+    "autograd function applied under another name",
+    "`{function}.apply` is called under a name that was bound before the capture, where it can't be seen",
+    help=("call {function}.apply(...) by its full name",),
+    explain="""\
+An autograd function stays one node, so that its own backward is used. For that, capture watches `Function.apply`. A name
+that was bound to it earlier (`snap = Snap.apply` at module level) leads past the watch, and tracing into `forward` would lose
+the backward.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+
+class Snap(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+snap = Snap.apply
+fx.symbolic_trace(lambda x: snap(x))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+class Snap(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+fx.symbolic_trace(lambda x: Snap.apply(x))
+""",
+)

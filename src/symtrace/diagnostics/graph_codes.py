@@ -424,30 +424,33 @@ graph.output(x)
 )
 define(
     "ST120",
-    "a node alone can't be copied or stored",
-    "node `{node}` is part of a graph and can't be copied or pickled without it",
+    "an erased node can't be copied or stored",
+    "node `{node}` is in no graph any more and can't be copied or pickled",
     help=(
         "copy or pickle the graph or its GraphModule",
         "copy one node into another graph with Graph.node_copy",
     ),
     explain="""\
-A node refers to the nodes it uses and to those that use it, so that a copy of one node alone would
-either drag the whole graph along or have arguments that belong nowhere.
+A node refers to the nodes it uses and to those that use it: a copy of a node comes with a copy of its graph.
+A node that has been erased has no graph that could be copied with it.
 """,
     example="""\
 import pickle
 import symtrace as fx
 
 graph = fx.Graph()
-pickle.dumps(graph.placeholder("x"))
+x = graph.placeholder("x")
+graph.erase_node(x)
+pickle.dumps(x)
 """,
     remedy="""\
 import pickle
 import symtrace as fx
 
 graph = fx.Graph()
-graph.output(graph.placeholder("x"))
-pickle.dumps(graph)
+x = graph.placeholder("x")
+graph.output(x)
+print(pickle.loads(pickle.dumps(x)).graph)
 """,
 )
 define(
