@@ -13,6 +13,7 @@ __all__ = [
     "GraphEditError",
     "GuardError",
     "LintError",
+    "MissingMethodError",
     "PatternError",
     "ReplayError",
     "SymtraceError",
@@ -102,8 +103,12 @@ class LintError(SymtraceError, RuntimeError):
     """A graph breaks its invariants; the message lists all faults."""
 
 
-class ArgumentError(SymtraceError, TypeError, ValueError):
+class ArgumentError(SymtraceError, TypeError, ValueError, RuntimeError):
     """An argument has the wrong type or value."""
+
+
+class MissingMethodError(ArgumentError, AttributeError, AssertionError):
+    """The root has no method of the name that is to be traced."""
 
 
 class TargetError(SymtraceError, AttributeError, RuntimeError):
@@ -114,7 +119,7 @@ class PatternError(SymtraceError, ValueError):
     """A pattern or its replacement can't be used."""
 
 
-class GuardError(SymtraceError, RuntimeError):
+class GuardError(SymtraceError, AssertionError, RuntimeError):
     """An assumption made at capture does not hold for this call; nothing has been run or changed."""
 
 

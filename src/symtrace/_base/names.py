@@ -77,7 +77,7 @@ class Namespace:
             number = last.get(stem, 0) + 1
             while (name := f"{stem}_{number}") in self._taken:
                 number += 1
-        if number == 0:
+        if stem == name:
             self._stems.add(name)
             last.setdefault(name, 0)
         else:

@@ -14,10 +14,17 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..ir import Graph, Node, map_arg
-from ..ops import Effect, effects
+from ..ops import Effect, effects, program
 
 __all__ = ["EffectAnalysis", "node_effect"]
 
+ATTRIBUTES = "attributes"
+"""The class of what `get_attr` reads: which object stands at a path, not what is in it."""
+
+Class = Node | str | None
+"""Values that may share storage: one of them, `ATTRIBUTES`, or None for `external`."""
+
+_SETTERS = frozenset({setattr, delattr, program.write_attribute})
 _STORING_FUNCTIONS = frozenset({operator.setitem, setattr, operator.iconcat})
 _STORING_METHODS = frozenset(
     {"append", "extend", "insert", "update", "setdefault", "appendleft", "__setitem__", "__setattr__", "set_"}
@@ -87,21 +94,26 @@ class EffectAnalysis:
         """Return the representative of the values that may share storage with `node`; None for `external`."""
         return self._find(node)
 
-    def reads(self, node: Node) -> set[Node | None]:
+    def reads(self, node: Node) -> set[Class]:
         """Return the classes whose contents `node` may read."""
-        found = {self._find(used) for used in node.all_input_nodes}
-        if node.op in ("call_module", "get_attr") or self._effects[node].impure:
+        if node.op == "get_attr":
+            return {ATTRIBUTES}
+        found: set[Class] = {self._find(used) for used in node.all_input_nodes}
+        if node.op == "call_module" or self._effects[node].impure:
             found.add(None)
         return found
 
-    def writes(self, node: Node) -> set[Node | None]:
+    def writes(self, node: Node) -> set[Class]:
         """Return the classes whose contents `node` may write."""
         effect = self._effects[node]
         if effect.is_pure:
             return set()
+        found: set[Class] = {None} if effect.writes_state or effect.impure else set()
+        if node.target in _SETTERS or (effect.impure and node.op != "call_function"):
+            found.add(ATTRIBUTES)
         if effect.impure:
-            return {self._find(used) for used in node.all_input_nodes} | {None}
-        found: set[Node | None] = {None} if effect.writes_state else set()
+            found.update(self._find(used) for used in node.all_input_nodes)
+            return found
         map_arg(effect.written(node.args, node.kwargs), lambda used: found.add(self._find(used)))
         return found
 
@@ -155,8 +167,8 @@ class EffectAnalysis:
         """Return whether anything in the graph writes to storage that `node` may share."""
         return self._find(node) in self._written_classes()
 
-    def _written_classes(self) -> set[Node | None]:
-        cached: set[Node | None] | None = self.__dict__.get("_written")
+    def _written_classes(self) -> set[Class]:
+        cached: set[Class] | None = self.__dict__.get("_written")
         if cached is None:
             cached = set()
             for node in self.effectful:

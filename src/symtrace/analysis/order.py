@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..ir import Graph, Node
-from .effects import EffectAnalysis
+from .effects import Class, EffectAnalysis
 
 __all__ = ["effect_edges"]
 
@@ -42,8 +42,8 @@ class _State:
         self._forget()
 
     def _forget(self) -> None:
-        self.writers: dict[Node | None, Node] = {}
-        self.readers: dict[Node | None, list[Node]] = {}
+        self.writers: dict[Class, Node] = {}
+        self.readers: dict[Class, list[Node]] = {}
         self.draw: Node | None = None
         self.check: Node | None = None
         self.unchecked: list[Node] = []

@@ -38,10 +38,6 @@ class PythonCode:
     globals: dict[str, Any]
     line_map: dict[int, str] = field(default_factory=dict)
 
-    @property
-    def _lineno_map(self) -> dict[int, str]:
-        return self.line_map
-
 
 def generate(
     graph: Graph, codegen: CodeGen, root_module: str = "self", *, verbose: bool = False
@@ -79,8 +75,8 @@ def generate(
         if not lines:
             lines, owners = ["pass\n"], [""]
         if codegen._body_transformer is not None:
-            lines = codegen._body_transformer(lines)
-            owners = owners if len(owners) == len(lines) else [""] * len(lines)
+            before, lines = lines, codegen._body_transformer(lines)
+            owners = _follow(before, owners, lines)
         head = codegen.gen_fn_def(parameters, returns)
         if not head.startswith("\n"):
             head = "\n" + head
@@ -97,6 +93,14 @@ def generate(
             line_map[line + text.count("\n") - 1] = owner
         line += text.count("\n")
     return PythonCode(source, names.finish(), line_map)
+
+
+def _follow(before: list[str], owners: list[str], lines: list[str]) -> list[str]:
+    """Return the owners of lines after a change, which lines that are still there keep."""
+    places: dict[str, list[int]] = {}
+    for index in range(len(before) - 1, -1, -1):
+        places.setdefault(before[index], []).append(index)
+    return [owners[places[line].pop()] if places.get(line) else "" for line in lines]
 
 
 def _raw_name(node: Node) -> str:

@@ -420,9 +420,9 @@ define(
     "`{function}.apply` is called under a name that was bound before the capture, where it can't be seen",
     help=("call {function}.apply(...) by its full name",),
     explain="""\
-An autograd function stays one node, so that its own backward is used. For that, capture watches `Function.apply`. A name
-that was bound to it earlier (`snap = Snap.apply` at module level) leads past the watch, and tracing into `forward` would lose
-the backward.
+An autograd function stays one node, so that its own backward is used. For that, capture watches
+`Function.apply`. A name that was bound to it earlier (`snap = Snap.apply` at module level) leads past the
+watch, and tracing into `forward` would lose the backward.
 """,
     example="""\
 import torch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -273,9 +274,18 @@ def _encode_function(function: Any, known: dict[Any, Any]) -> Any:
     return known[key]
 
 
+class _Probe(pickle.Pickler):
+    """Refuses nodes: each would be stored with a graph of its own."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, Node):
+            raise pickle.PicklingError("a node")
+        return NotImplemented
+
+
 def _is_storable(value: Any) -> bool:
     try:
-        pickle.dumps(value)
+        _Probe(io.BytesIO()).dump(value)
     except Exception:  # a value of the user's may raise anything
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,10 @@ class Node:
     _prev: Node
     _next: Node
     _order: int
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise ArgumentError("ST112", what="a node", expected="made by its graph, as with graph.create_node(...)",
+                            actual="Node(...)")  # fmt: skip
 
     def __repr__(self) -> str:
         return self._name
@@ -190,7 +195,7 @@ class Node:
         """The user's frames that created this node, in the form of a traceback, if they were recorded."""
         recorded = None if self._meta is None else self._meta.get("stack_trace")
         if recorded is None and self.origin is not None and self.origin.is_stack:
-            return self.origin.format()
+            return self.origin.format() or None
         return recorded
 
     @stack_trace.setter
@@ -359,13 +364,20 @@ class Node:
         return list(users) if type(users) is dict else [users]  # type: ignore[list-item]
 
     def __reduce__(self) -> Any:
-        raise GraphEditError("ST120", node=self._name)
+        if self._order < 0:
+            raise GraphEditError("ST120", node=self._name)
+        return _node_of, (self.graph, self._name)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Node:
-        copied = memo.get(id(self))
-        if copied is None:
-            raise GraphEditError("ST120", node=self._name)
-        return copied  # type: ignore[no-any-return]
+        if id(self) not in memo:
+            if self._order < 0:
+                raise GraphEditError("ST120", node=self._name)
+            copy.deepcopy(self.graph, memo)
+        return memo[id(self)]  # type: ignore[no-any-return]
+
+
+def _node_of(graph: Graph, name: str) -> Node:
+    return graph._names[name]
 
 
 def new_node(graph: Graph, op: str, name: str, target: Any, order: int) -> Node:

@@ -117,6 +117,8 @@ def _known(target: Any) -> _Rule | None:
         return _builtin_rule(target, name)
     if isinstance(target, types.FunctionType) and target in _functional():
         return _functional_rule(target, name)
+    if isinstance(target, types.FunctionType) and target.__module__.startswith(_VISION):
+        return _vision_rule(target)
     if getattr(target, "__module__", None) == "random" or _is_random_method(target):
         return _Rule(RANDOM)
     return None
@@ -313,6 +315,24 @@ def _functional_rule(target: Callable[..., Any], name: str) -> _Rule:
 def _writing(effect: Effect, mutates: tuple[int | str, ...]) -> Effect:
     """Return `effect` with exactly these writes; a call that writes to an argument returns it, as a rule."""
     return dataclasses.replace(effect, mutates=mutates, returns_alias=effect.returns_alias or bool(mutates))
+
+
+_VISION = ("torchvision.ops.", "torchvision.models.")
+
+
+def _vision_rule(target: Callable[..., Any]) -> _Rule:
+    """Return the rule of a function that torchvision keeps as one node: random in training, if it has a flag."""
+    signature = python_signature(target)
+    places = {p.name: (i, p) for i, p in enumerate(signature.parameters)} if signature is not None else {}
+    if "training" not in places:
+        return _Rule(ALIAS)
+    place, parameter = places["training"]
+
+    def when(args: _Args, kwargs: _Kwargs) -> Effect:
+        value = _argument("training", place, args, kwargs, parameter.default)
+        return ALIAS if value is False else Effect(random=True, returns_alias=True)
+
+    return _Rule(ALIAS, plain=-1, when=when)
 
 
 def _trails(name: str) -> bool:

@@ -57,7 +57,12 @@ def guard(value: Any, expected: Any, condition: str, file: str = "", line: int =
 
 def _failure(value: Any, expected: Any, condition: str, file: str, line: int) -> GuardError:
     location = Location(file, line) if file else None
-    labels = (Label(f"expected {expected!r}, got {_short(value)}"),)
+    subject = condition.removesuffix(f" is {expected!r}")
+    if subject == condition:
+        text = f"expected {expected!r}, got {_short(value)}"
+    else:  # the value of an argument, given as `concrete_args` or left out
+        text = f"{subject} has been specialized to have value {expected!r}, but got {_short(value)}"
+    labels = (Label(text),)
     return GuardError("ST301", location=location, labels=labels, condition=condition)
 
 

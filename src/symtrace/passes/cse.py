@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..analysis import EffectAnalysis
+from ..analysis import Class, EffectAnalysis
 from ..ir import Node
 from ..ops import random_operators
 from ..rewrite.pattern import call_of, head
@@ -66,7 +66,7 @@ class _Numbering:
         self.banned = banned
         self.known: dict[Hashable, Node] = {}
         self.first: dict[Node, Node] = {}
-        self.versions: dict[Node | None, int] = {}
+        self.versions: dict[Class, int] = {}
         returned = gm.graph.output_node().all_input_nodes
         self.returned = {self.analysis.alias_class(node) for node in returned}
         self.epoch = 0

@@ -33,14 +33,15 @@ class Compiled:
         self.filename = filename
 
 
-def compile_source(code: PythonCode, module_name: str) -> Compiled:
+def compile_source(code: PythonCode, module_name: str, place: str = "") -> Compiled:
     """Compile generated source.
 
     Args:
         code: Source and globals.
         module_name: Shown in the name of the pseudo file.
+        place: Where the program was written, likewise.
     """
-    filename = f"{FILE_PREFIX}{module_name}.{next(_numbers)}>"
+    filename = f"{FILE_PREFIX}{module_name}.{next(_numbers)}>{place}"
     namespace: dict[str, Any] = {"__name__": "symtrace.generated", **code.globals}
     exec(compile(code.src, filename, "exec", dont_inherit=True), namespace)
     compiled = Compiled(namespace["forward"], code, filename)

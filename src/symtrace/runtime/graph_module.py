@@ -7,11 +7,12 @@ import inspect
 import os
 import types
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import nn
 
+from .._base.qualified import resolve_qualified
 from ..codegen import PythonCode, PyTreeCodeGen
 from ..errors import ArgumentError, TargetError
 from ..ir import Event
@@ -63,11 +64,15 @@ class GraphModule(nn.Module):
     tensor([0., 2.])
     """
 
-    _graph: Graph
     _is_instance_class = False
+    # TorchScript would compile every property, and takes annotations for the types of attributes.
+    __jit_unused_properties__ = ("_code", "_lineno_map", "_prologue_start", "code", "graph", "meta")
+    if TYPE_CHECKING:
+        _graph: Graph
     forward = cast(Any, _LazyForward())
 
     def __new__(cls, *args: Any, **kwargs: Any) -> GraphModule:
+        """Make an instance of a class of its own."""
         # A class for each instance: TorchScript and the profilers of torch know a program by its class.
         base = next(base for base in cls.__mro__ if not base.__dict__.get("_is_instance_class", False))
         instance_class = type(
@@ -142,7 +147,7 @@ class GraphModule(nn.Module):
     @property
     def graph(self) -> Graph:
         """The graph that runs; assigning another makes this module run that one."""
-        return self._graph
+        return cast("Graph", self.__dict__["_graph"])
 
     @graph.setter
     def graph(self, graph: Graph) -> None:
@@ -165,6 +170,25 @@ class GraphModule(nn.Module):
     def code(self) -> str:
         """Source of `forward` for the graph as it is now."""
         return self._python_code().src
+
+    @property
+    def _code(self) -> str:
+        return self.code
+
+    @property
+    def _prologue_start(self) -> int:
+        """Line of `def forward` in the source."""
+        return self.code[: self.code.index("def forward(")].count("\n") + 1
+
+    @property
+    def _lineno_map(self) -> dict[int, int]:
+        """Positions of nodes in the graph by line, counted from `def forward`."""
+        position = {node.name: index for index, node in enumerate(self.graph.nodes)}
+        start = self._prologue_start
+        return {line - start: position[name] for line, name in self._python_code().line_map.items()}
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.code}\n# For more, see `print_readable()`"
 
     def recompile(self) -> PythonCode:
         """Return the source for the graph as it is now.
@@ -194,7 +218,7 @@ class GraphModule(nn.Module):
         if isinstance(codegen, PyTreeCodeGen):
             self.__dict__["_in_spec"] = codegen.pytree_info.in_spec
             self.__dict__["_out_spec"] = codegen.pytree_info.out_spec
-        compiled = compile_source(self._python_code(), type(self).__name__)
+        compiled = compile_source(self._python_code(), type(self).__name__, _place_of(graph))
         self.__dict__.pop("_source", None)
         self.__dict__["_compiled"] = compiled
         # A plain function on the class is what torch's compilers look for; the first edit takes it away again.
@@ -348,7 +372,10 @@ class GraphModule(nn.Module):
 
     def __reduce__(self) -> Any:
         base = next(base for base in type(self).__mro__ if not base.__dict__.get("_is_instance_class", False))
-        return _restore, (base, type(self).__name__, self._graph), self._copy_state()
+        state = self._copy_state()
+        if not _is_importable(state.get("original_class")):
+            state.pop("original_class", None)
+        return _restore, (base, type(self).__name__, self._graph), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -364,9 +391,28 @@ class GraphModule(nn.Module):
 _OWN_STATE = frozenset({"_graph", "_compiled", "_unsubscribe", "_source"})
 
 
+def _place_of(graph: Graph) -> str:
+    """Return where the program of a graph was written, as far as its nodes tell."""
+    for node in graph.nodes:
+        if node.origin is not None and node.origin.frames:
+            frame = node.origin.frames[0]
+            return f" from {frame.file}:{frame.line} in {frame.function}"
+    return ""
+
+
 def _kind(value: object) -> str:
     cls = type(value)
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _is_importable(cls: type | None) -> bool:
+    """Tell whether a class is found again by its name, as pickle needs it."""
+    if cls is None:
+        return True
+    try:
+        return resolve_qualified(f"{cls.__module__}.{cls.__qualname__}") is cls
+    except LookupError:
+        return False
 
 
 def _restore(base: type[GraphModule], class_name: str, graph: Graph) -> GraphModule:

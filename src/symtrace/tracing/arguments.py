@@ -36,7 +36,8 @@ def convert_container(value: Any, convert: Callable[[Any], Any], call: Callable[
     if issubclass(cls, tuple):
         items = [convert(item) for item in value]
         if hasattr(value, "_fields"):
-            return cls(*items)
+            holds_nodes = any(a is not b for a, b in zip(items, value, strict=True))
+            return call(cls, tuple(items)) if holds_nodes else value
         if all(a is b for a, b in zip(items, value, strict=True)):
             return value
         return call(torch.Size, (items,)) if cls is torch.Size else tuple(items)

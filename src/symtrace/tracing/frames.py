@@ -15,6 +15,7 @@ from ..ir import Frame
 __all__ = [
     "called_by_getattr",
     "is_assert",
+    "is_unpacking_mapping",
     "last_line",
     "last_user_frame",
     "unpacked_length",
@@ -89,6 +90,12 @@ def called_by_getattr(frame: FrameType) -> bool:
     """Tell whether `frame` is calling a function, such as `getattr`, rather than reading an attribute itself."""
     found = _following(frame)
     return bool(found) and found[0].opname.startswith("CALL")
+
+
+def is_unpacking_mapping(frame: FrameType) -> bool:
+    """Tell whether `frame` is unpacking a value with `**`, in a call or a dict display."""
+    found = _following(frame)
+    return bool(found) and found[0].opname in ("DICT_MERGE", "DICT_UPDATE")
 
 
 def last_user_frame(error: BaseException) -> FrameType | None:

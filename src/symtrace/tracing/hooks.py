@@ -205,6 +205,8 @@ def _callable(value: Any) -> bool:
 
 
 _original_callable = builtins.callable
+_callable.__wrapped__ = _original_callable  # type: ignore[attr-defined]
+_isinstance.__wrapped__ = original_isinstance  # type: ignore[attr-defined]
 
 
 def _gated(original: Any) -> Any:
@@ -245,6 +247,7 @@ def _len(value: Any, /) -> Any:
 
 
 _original_len = builtins.len
+_len.__wrapped__ = _original_len  # type: ignore[attr-defined]
 
 
 def _choosing(original: Any) -> Any:
@@ -260,6 +263,7 @@ def _choosing(original: Any) -> Any:
                         return value.tracer.call_function(original, args, kwargs)
         return original(*args, **kwargs)
 
+    hook.__wrapped__ = original  # type: ignore[attr-defined]
     return hook
 
 
@@ -295,6 +299,19 @@ def _apply(original: Any) -> Any:
         return bound(*args, **kwargs)
 
     return classmethod(apply)
+
+
+def _make_context(original: Any) -> Any:
+    """Comes before `forward` of an autograd function that was applied under a name bound before the capture."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        tracer = _active.tracer
+        if tracer is not None:
+            tracer._on_hidden_apply(type(self).__name__)
+        if original is not None:
+            original(self, *args, **kwargs)
+
+    return __init__
 
 
 def _enter(original: Any) -> Any:
@@ -411,6 +428,7 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(torch, "manual_seed", _recorded)
         patches.patch(torch.random, "manual_seed", _recorded)
         patches.patch(torch.autograd.Function, "apply", _apply)
+        patches.patch(torch.autograd.function.BackwardCFunction, "__init__", _make_context)
         for manager in MODES:
             patches.patch(manager, "__enter__", _enter)
             patches.patch(manager, "__exit__", _exit)

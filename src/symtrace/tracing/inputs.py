@@ -140,6 +140,10 @@ def call_positionally(
             "ST014", root=repr(function), reason="it takes *args or **kwargs and is no plain function"
         )
     code = plain.__code__
+    if code.co_argcount < len(leading):
+        raise ArgumentError(
+            "ST014", root=repr(function), reason="`self` cannot be part of *args expansion without examples"
+        )
     count = code.co_argcount + code.co_kwonlyargcount
     names = list(code.co_varnames[: count + len(variable)])
     flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)

@@ -62,7 +62,7 @@ class CaptureMode(TorchFunctionMode):
 
 def _without_proxies(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = getattr(func, "__name__", "")
-    if name in _QUERIES:
+    if name in _QUERIES or type(func) is type:  # torch.device and its like are plain values
         return func(*args, **kwargs)
     if name in ("__get__", "__set__"):
         slot = getattr(getattr(func, "__self__", None), "__name__", "")

@@ -76,6 +76,7 @@ class Proxy:
             object.__setattr__(self, name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record a call of the value."""
         return self.tracer.call_method("__call__", (self, *args), kwargs)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -188,6 +189,7 @@ class Attribute(Proxy):
         return self._node  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Record a call of the method."""
         return self.tracer.call_method(self.attr, (self.root, *args), kwargs)
 
 

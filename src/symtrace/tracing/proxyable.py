@@ -23,10 +23,9 @@ class ProxyableClassMeta(type):
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Build an instance, running its constructor while a trace sees what it does."""
         found: list[Proxy] = []
         collect_proxies((args, kwargs), found)
         if not found:
             return super().__call__(*args, **kwargs)
-        instance = cls.__new__(cls)  # type: ignore[call-overload]
-        instance.__init__(*args, **kwargs)
-        return instance
+        return found[0].tracer.call_function(cls, args, kwargs)

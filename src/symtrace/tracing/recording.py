@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +16,7 @@ from ..runtime.graph import find_module
 from ..runtime.node_meta import get_current_meta, has_preserved_node_meta
 from .arguments import ATOMS, convert_container, convert_object
 from .blame import data_dependent, trace_error
-from .frames import user_frame, user_frames
+from .frames import is_unpacking_mapping, user_frame, user_frames
 from .guards import add_guard
 from .known import Known, Unknown
 from .proxy import Attribute, Proxy, collect_proxies
@@ -60,6 +61,7 @@ class TracerBase:
     trace_asserts: bool = False
     proxy_buffer_attributes: bool = False
     traced_func_name: str = "forward"
+    _outside: FrameType | None = None
 
     def __init__(self) -> None:
         self.scope = Scope("", None)
@@ -98,7 +100,7 @@ class TracerBase:
         """
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         if self.record_stack_traces:
-            frames = user_frames(2)
+            frames = user_frames(2, self._outside)
             node.origin = Origin(frames, self.scope.module_path, is_stack=True)
         else:
             frame = user_frame(2)
@@ -178,6 +180,8 @@ class TracerBase:
             return {self._key(key): self.create_arg(item) for key, item in a.items()}
         if cls is slice:
             return slice(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
+        if hasattr(cls, "__fx_create_arg__"):
+            return a.__fx_create_arg__(self)
         if issubclass(cls, tuple | list | dict):
             return convert_container(a, self.create_arg, self._call_node)
         if issubclass(cls, Node):
@@ -311,7 +315,14 @@ class TracerBase:
         return iter([obj[index] for index in range(count)])  # type: ignore[index]
 
     def keys(self, obj: Proxy) -> Any:
-        """Return the keys of a traced value, for `**value`; by default a traced value itself."""
+        """Return the keys of a traced value: for `value.keys()` a traced value.
+
+        Raises:
+            DataDependentError: ST020, `**value` needs the keys while tracing.
+        """
+        frame = user_frame(2)
+        if frame is not None and is_unpacking_mapping(frame):
+            raise data_dependent(obj, "**", "ST020")
         return Attribute(obj, "keys")()
 
 

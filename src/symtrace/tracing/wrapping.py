@@ -32,7 +32,7 @@ def wrap(fn_or_name: Any) -> Any:
         told of it.
 
     Raises:
-        ArgumentError: ST016, it is neither a function nor a name, or the name is wrapped elsewhere than at module level.
+        ArgumentError: ST016, it is neither a function nor a name, or the name is not wrapped at module level.
 
     >>> import torch, symtrace
     >>> @symtrace.wrap
@@ -104,6 +104,8 @@ def patch_wrapped(patches: PatchSet, extra: Iterable[Any] = ()) -> None:
 
 def _patch_name(patches: PatchSet, table: dict[str, Any], name: str) -> None:
     builtin = getattr(builtins, name, None)
+    if builtin is not None and builtin.__module__ == _gated.__module__:  # a hook that is in force already
+        builtin = builtin.__wrapped__
     if name in table or builtin is not None:
         patches.patch(table, name, lambda before: _gated(builtin if before is None else before))
 

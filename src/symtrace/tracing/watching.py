@@ -1,0 +1,289 @@
+"""What the hooks ask while a program runs: about modules, types of values, modes and objects from outside."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..ir import Node
+from ..ops import program
+from ..runtime.graph import find_module
+from . import hooks
+from .blame import here, trace_error
+from .frames import user_frame
+from .guards import add_guard
+from .kinds import class_matches, kind_of
+from .known import Unknown
+from .proxy import Proxy, collect_proxies
+from .recording import TracerBase
+from .shims import SHIMS
+from .state import Need, Paths, Restart
+
+__all__ = ["Watcher"]
+
+_MISSING = object()
+_TENSOR_NAMES = frozenset(dir(torch.Tensor))
+
+
+class Watcher(TracerBase):
+    """Answers the hooks on behalf of one trace.
+
+    Attributes:
+        root: The module that is traced; an empty one for a function.
+    """
+
+    root: nn.Module
+
+    def _watch(self, needs: frozenset[Need]) -> None:
+        """Start afresh for a trace of `root`.
+
+        Args:
+            needs: What earlier tries found out that has to be watched from the start.
+        """
+        self._paths = Paths(self.root)
+        self._accesses: dict[int, list[str]] = {}
+        self._parameters: dict[str, Any] = {}
+        self._written: dict[tuple[int, str], Any] = {}
+        self._training: dict[str, Any] = {}
+        self._contexts: dict[int, Any] = {}
+        self._module_nodes: dict[str, Node] = {}
+        self._module_calls: dict[str, int] = {}
+        self._needs = needs
+        self._scanned: set[int] = set()
+
+    # ------------------------------------------------------------------ what a tracer overrides
+
+    def call_module(
+        self, m: nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Record or inline a call of a module; see `Tracer.call_module`."""
+        return forward(*args, **kwargs)
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        """Return what the program gets when it reads a parameter or buffer; see `Tracer.getattr`."""
+        return attr_val
+
+    def _patch_globals(self, function: Any) -> None:
+        """Have names that a function uses answer for traced values."""
+
+    def get_fresh_qualname(self, prefix: str) -> str:
+        """Return `prefix` with the first number that makes it no attribute of the root."""
+        number = 0
+        while (name := f"{prefix}{number}") in self.graph.interned or hasattr(self.root, name):
+            number += 1
+        return name
+
+    # ------------------------------------------------------------------ what the hooks ask
+
+    @staticmethod
+    def _is_proxy(value: Any) -> bool:
+        return issubclass(type(value), Proxy)
+
+    @staticmethod
+    def _find_proxy(args: Any, kwargs: Any) -> Proxy | None:
+        for value in args:
+            if issubclass(type(value), Proxy):
+                return value  # type: ignore[no-any-return]
+        found: list[Proxy] = []
+        collect_proxies((args, kwargs), found)
+        return found[0] if found else None
+
+    def _on_module_call(self, mod: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if id(mod) not in self._paths.modules:
+            self._intern_module(mod)
+
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return hooks.original_call(mod, *args, **kwargs)
+
+        self._patch_globals(type(mod).forward)
+        return self.call_module(mod, forward, args, kwargs)
+
+    def _on_getattr(self, mod: nn.Module, name: str, value: Any) -> Any:
+        written = self._written.get((id(mod), name), _MISSING) if self._written else _MISSING
+        if written is not _MISSING:
+            return written
+        names = self._paths.modules.get(id(mod))
+        if names is None:
+            return value
+        if hooks.original_isinstance(value, nn.Module):
+            self._note_read(mod, name, value)
+            return value
+        return self.getattr(name, value, self._parameters)
+
+    def _note_read(self, owner: nn.Module, name: str, module: nn.Module) -> None:
+        """Remember under which name a module that has several was read."""
+        if len(self._paths.modules.get(id(module), ())) > 1 and id(owner) in self._paths.modules:
+            names = self._paths.modules[id(owner)]
+            prefix = (self._accesses.get(id(owner)) or names)[-1 if len(names) > 1 else 0]
+            self._accesses.setdefault(id(module), []).append(f"{prefix}.{name}" if prefix else name)
+
+    def _on_training(self, mod: nn.Module, value: bool) -> Any:
+        written = self._written.get((id(mod), "training"), _MISSING)
+        if written is not _MISSING:
+            return written
+        names = self._paths.modules.get(id(mod))
+        if names is None:
+            return value
+        target = f"{names[0]}.training" if names[0] else "training"
+        if target not in self._training:
+            self._training[target] = self.create_proxy("get_attr", target, (), {})
+        return self._training[target]
+
+    def _on_setattr(self, mod: nn.Module, name: str, value: Any) -> bool:
+        if id(mod) not in self._paths.modules:
+            return False
+        state = mod.__dict__
+        registered = any(name in state[table] for table in ("_parameters", "_buffers", "_modules"))
+        if not registered and name != "training":
+            if name in state and state[name] is value:
+                return True
+            need = Need.of(type(mod), name)
+            if need not in self._needs:
+                raise Restart(need)
+        self._record_write(mod, name, value)
+        return True
+
+    def _record_write(self, mod: nn.Module, name: str, value: Any) -> None:
+        if hooks.original_isinstance(value, nn.Module):
+            raise trace_error("ST023", attribute=name, what="assigns a module to")
+        self.report.add("state", f"self.{name} is assigned at each call", here())
+        self.create_proxy("call_function", program.write_attribute, (mod, name, value), {})
+        self._written[id(mod), name] = value
+
+    def _on_delattr(self, mod: nn.Module, name: str) -> bool:
+        if id(mod) not in self._paths.modules:
+            return False
+        raise trace_error("ST023", attribute=name, what="deletes")
+
+    def _on_state_read(self, mod: nn.Module, name: str, value: Any) -> Any:
+        """A read of a plain attribute that the program also writes: it is not the same at each call."""
+        written = self._written.get((id(mod), name), _MISSING)
+        if written is not _MISSING:
+            return written
+        names = self._paths.modules.get(id(mod))
+        if names is None:
+            return value
+        if value is None:
+            raise trace_error("ST023", attribute=name, what="reads, while it is None, and later assigns")
+        proxy = self.create_proxy("get_attr", f"{names[0]}.{name}" if names[0] else name, (), {})
+        self._written[id(mod), name] = proxy
+        return proxy
+
+    def _on_isinstance(self, value: Any, classes: Any) -> bool:
+        if not issubclass(type(value), Proxy) or hooks.original_isinstance(classes, types.GenericAlias):
+            return False
+        with hooks.tracing_as(None):
+            kind = kind_of(value.node, self.attribute)
+            answer = class_matches(kind, classes)
+        if value.node.op == "placeholder" and value.node.type is None and value.node not in self.examples:
+            self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
+        return answer
+
+    def class_of(self, value: Proxy) -> type:
+        """Return the class that `type(value)` would give for the value itself."""
+        with hooks.tracing_as(None):
+            return kind_of(value.node, self.attribute)
+
+    def lacks_attribute(self, value: Proxy, name: str) -> bool:
+        """Tell whether the value is a tensor, as far as is known, and tensors have no such attribute."""
+        return self.class_of(value) is torch.Tensor and name not in _TENSOR_NAMES
+
+    def to_number(self, obj: Proxy, what: str) -> Any:
+        """Answer `int`, `float` and the like, recording the conversion where the call can be seen."""
+        if what in SHIMS and what != "range":
+            frame = user_frame(2)
+            need = None if frame is None else Need.of(frame.f_globals, what)
+            if need is not None and need not in self._needs:
+                raise Restart(need)
+        return super().to_number(obj, what)
+
+    def keys(self, obj: Proxy) -> Any:
+        """Return the keys of a traced dict where an example tells them."""
+        try:
+            value, assumed = self._known.value(obj.node)
+        except Unknown:
+            return super().keys(obj)
+        if not hooks.original_isinstance(value, dict):
+            return super().keys(obj)
+        keys = sorted(value)
+        if assumed and obj.node not in self._guarded:
+            self._guarded.add(obj.node)
+            add_guard(self, self._call_node(sorted, (obj.node,)), keys)
+        return keys
+
+    def _on_enter(self, manager: Any, args: tuple[Any, ...] = ()) -> None:
+        kwargs: dict[str, Any] = {}
+        if hooks.original_isinstance(manager, torch.autocast):
+            kind: Any = torch.autocast
+            args = (manager.device,)
+            kwargs = {
+                "dtype": manager.fast_dtype,
+                "enabled": manager._enabled,
+                "cache_enabled": manager._cache_enabled,
+            }
+        else:
+            kind = type(manager)
+            if kind is torch.inference_mode:
+                args = (manager.mode,)
+        proxy = self.create_proxy(
+            "call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__
+        )
+        self._contexts[id(manager)] = (manager, proxy)
+
+    def _on_exit(self, manager: Any) -> None:
+        _, proxy = self._contexts.pop(id(manager), (None, None))
+        if proxy is not None:
+            self.call_function(program.exit_mode, (proxy,), {})
+
+    @staticmethod
+    def _on_hidden_apply(name: str) -> None:
+        raise trace_error("ST025", function=name.removesuffix("Backward"))
+
+    def _on_apply(self, cls: Any, bound: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        has_values = self._find_proxy(args, kwargs) is not None or any(
+            hooks.original_isinstance(arg, torch.Tensor) for arg in args
+        )
+        if not has_values:
+            with hooks.tracing_as(None):
+                return bound(*args, **kwargs)
+        return self.create_proxy("call_function", bound, args, kwargs, name=cls.__name__.lower())
+
+    # ------------------------------------------------------------------ what comes from outside
+
+    def attribute(self, target: str) -> Any:
+        """Return what a target reads from the root or from what was interned."""
+        head, _, rest = target.partition(".")
+        with hooks.tracing_as(None):
+            if head in self.graph.interned:
+                return find_module(self.graph.interned[head], rest) if rest else self.graph.interned[head]
+            return find_module(self.root, target)
+
+    def _path_of_tensor(self, tensor: torch.Tensor) -> str:
+        path = self._paths.tensors.get(id(tensor))
+        if path is None:
+            with hooks.tracing_as(None):
+                path = self.get_fresh_qualname("_tensor_constant")
+            self.graph.interned[path] = tensor
+            self._paths.tensors[id(tensor)] = path
+            self._paths.keep(tensor)
+        return path
+
+    def _intern_module(self, mod: nn.Module) -> None:
+        with hooks.tracing_as(None):
+            path = self.get_fresh_qualname("_module_constant")
+            self._paths.add_tree(path, mod)
+        self.graph.interned[path] = mod
+
+    def _module_node(self, mod: nn.Module) -> Node:
+        if id(mod) not in self._paths.modules:
+            self._intern_module(mod)
+        path = self._paths.modules[id(mod)][0]
+        if path not in self._module_nodes:
+            self._module_nodes[path] = self.create_node(
+                "get_attr", path, (), {}, name=path.replace(".", "_") or "owner"
+            )
+        return self._module_nodes[path]
