@@ -426,10 +426,7 @@ define(
     "ST120",
     "an erased node can't be copied or stored",
     "node `{node}` is in no graph any more and can't be copied or pickled",
-    help=(
-        "copy or pickle the graph or its GraphModule",
-        "copy one node into another graph with Graph.node_copy",
-    ),
+    help=("copy or pickle it before it is erased",),
     explain="""\
 A node refers to the nodes it uses and to those that use it: a copy of a node comes with a copy of its graph.
 A node that has been erased has no graph that could be copied with it.
