@@ -33,6 +33,8 @@ def console(text: str, folder: str) -> str:
             run = [sys.executable, "-m", "symtrace", *words[1:]]
             done = subprocess.run(run, capture_output=True, text=True, cwd=folder)
             shown = done.stdout + done.stderr
+            if "Traceback (most recent call last)" in shown:
+                raise SystemExit(f"{command} fails:\n{shown}")
         out.append(f"$ {command}\n{shown}")
     return "".join(out)
 

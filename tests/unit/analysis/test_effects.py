@@ -8,6 +8,7 @@ import torch
 
 from symtrace.analysis import EffectAnalysis, effect_edges
 from symtrace.ir import Graph
+from symtrace.ops.program import write_attribute
 
 
 def opaque(x):
@@ -162,3 +163,18 @@ def test_edges_imply_every_conflict(seed):
     edges = order(graph)
     assert wanted <= closure(edges)
     assert edges <= closure(wanted)
+
+
+def test_reading_an_attribute_is_not_reading_its_contents(graph):
+    x = graph.placeholder("x")
+    attribute = graph.create_node("get_attr", "flag")
+    content = graph.call_function(torch.neg, (attribute,))
+    write = graph.call_method("add_", (x, 1))
+    unknown = graph.call_function(opaque, (x,))
+    owner = graph.create_node("get_attr", "layer")
+    assign = graph.call_function(write_attribute, (owner, "flag", x))
+    analysis = EffectAnalysis(graph)
+    assert not analysis.conflict(attribute, write)
+    assert not analysis.conflict(attribute, unknown)
+    assert analysis.conflict(attribute, assign)
+    assert analysis.conflict(content, write)

@@ -70,7 +70,6 @@ def again(value):
         type(None),
         math,
     ],
-    ids=repr,
 )
 def test_the_text_makes_the_value_again(value):
     made = again(value)
@@ -110,7 +109,6 @@ def test_a_tree_spec_survives():
         torch.tensor(7),
         torch.tensor([0.1, 65504.0], dtype=torch.float16),
     ],
-    ids=repr,
 )
 def test_a_small_tensor_survives_bit_for_bit(tensor):
     made = again(tensor)

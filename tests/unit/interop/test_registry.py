@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 import torch.fx
 
@@ -43,14 +40,26 @@ def test_reading_changes_nothing():
     assert torch.fx.node._side_effectful_functions == torch_fx_side_effectful_functions()
 
 
-def test_the_reader_alone_does_not_import_the_registry():
-    program = (
-        "import importlib.util, sys, pathlib\n"
-        "import symtrace\n"
-        "path = pathlib.Path(symtrace.__file__).parent / 'interop' / 'torch_fx_registry.py'\n"
-        "spec = importlib.util.spec_from_file_location('registry', path)\n"
-        "module = importlib.util.module_from_spec(spec); spec.loader.exec_module(module)\n"
-        "print(module.torch_fx_wrapped_functions(), 'torch.fx' in sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["()", "False"]
+def test_captures_honour_what_torchvision_registers():
+    vision = pytest.importorskip("torchvision")
+    layer = vision.ops.StochasticDepth(0.5, "row")
+    import symtrace
+
+    gm = symtrace.symbolic_trace(torch.nn.Sequential(layer))
+    assert [n.target for n in gm.graph.nodes if n.op == "call_function"] == [vision.ops.stochastic_depth]
+    for mode in (True, False):
+        gm.train(mode), layer.train(mode)
+        x = torch.ones(8, 2)
+        torch.manual_seed(0)
+        expected = layer(x)
+        torch.manual_seed(0)
+        assert torch.equal(gm(x), expected)
+
+
+def test_captures_honour_functions_registered_later():
+    import symtrace
+
+    scope = {"torch": torch, "__name__": "elsewhere"}
+    exec("def late(x):\n    return x if x.sum() > 0 else -x\ntorch.fx.wrap('late')\n", scope)
+    exec("def user(x):\n    return late(x) + 1\n", scope)
+    assert symtrace.symbolic_trace(scope["user"])(torch.tensor(-1.0)).item() == 2.0

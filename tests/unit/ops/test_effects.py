@@ -51,7 +51,7 @@ PURE = [
 ]
 
 
-@pytest.mark.parametrize("target", PURE, ids=str)
+@pytest.mark.parametrize("target", PURE)
 def test_plain_functions_are_pure(target):
     assert of(target, "x").is_pure
     assert is_removable(of(target, "x"))
@@ -84,7 +84,7 @@ WRITES = [
 ]
 
 
-@pytest.mark.parametrize(("target", "args", "kwargs", "written"), WRITES, ids=str)
+@pytest.mark.parametrize(("target", "args", "kwargs", "written"), WRITES)
 def test_writes_name_their_operands(target, args, kwargs, written):
     effect = effects("call_function", target, args, kwargs)
     assert effect.written(args, kwargs) == written
@@ -106,7 +106,7 @@ READS = [
 ]
 
 
-@pytest.mark.parametrize(("target", "args", "kwargs"), READS, ids=str)
+@pytest.mark.parametrize(("target", "args", "kwargs"), READS)
 def test_switched_off_effects_are_none(target, args, kwargs):
     assert effects("call_function", target, args, kwargs).is_pure
 
@@ -128,7 +128,7 @@ RANDOM = [
 ]
 
 
-@pytest.mark.parametrize(("target", "args", "kwargs"), RANDOM, ids=str)
+@pytest.mark.parametrize(("target", "args", "kwargs"), RANDOM)
 def test_random_draws(target, args, kwargs):
     effect = effects("call_function", target, args, kwargs)
     assert effect.random
@@ -150,13 +150,13 @@ IMPURE = [
 ]
 
 
-@pytest.mark.parametrize("target", IMPURE, ids=str)
+@pytest.mark.parametrize("target", IMPURE)
 def test_other_effects_and_unknown_functions(target):
     assert of(target, "x").impure
     assert not is_removable(of(target, "x"))
 
 
-@pytest.mark.parametrize("target", [torch._assert, aten._assert_async.msg, guard, torch._check], ids=str)
+@pytest.mark.parametrize("target", [torch._assert, aten._assert_async.msg, guard, torch._check])
 def test_checks_stay_but_touch_nothing(target):
     effect = of(target, "x")
     assert effect.check
@@ -166,7 +166,7 @@ def test_checks_stay_but_touch_nothing(target):
 
 
 @pytest.mark.parametrize(
-    "target", [enter_mode, exit_mode, torch._C._set_grad_enabled, torch.manual_seed], ids=str
+    "target", [enter_mode, exit_mode, torch._C._set_grad_enabled, torch.manual_seed]
 )
 def test_modes_are_barriers(target):
     assert of(target, "x").barrier

@@ -33,7 +33,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("only", [False, True])
-@pytest.mark.parametrize(("target", "args", "kwargs"), CASES, ids=str)
+@pytest.mark.parametrize(("target", "args", "kwargs"), CASES)
 def test_agrees_with_torch_fx(target, args, kwargs, only):
     def call(function):
         return function(target, args, kwargs, normalize_to_only_use_kwargs=only)
@@ -58,7 +58,7 @@ TYPED = [
 
 
 @pytest.mark.parametrize("only", [False, True])
-@pytest.mark.parametrize(("target", "args", "arg_types", "kwargs", "kwarg_types"), TYPED, ids=str)
+@pytest.mark.parametrize(("target", "args", "arg_types", "kwargs", "kwarg_types"), TYPED)
 def test_types_choose_the_overload(target, args, arg_types, kwargs, kwarg_types, only):
     def call(function):
         return function(target, args, kwargs, arg_types, kwarg_types, normalize_to_only_use_kwargs=only)

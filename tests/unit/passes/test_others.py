@@ -176,7 +176,6 @@ def test_support_by_table_and_combined():
     "target",
     [torch.relu, F.relu, F.gelu, operator.add, torch.ops.aten.add.Tensor, len, torch.einsum,
      torch.linalg.inv, torch.fft.fft, torch.special.erf, F.max_pool2d, torch.conv2d],
-    ids=str,
 )  # fmt: skip
 def test_names_of_functions_are_those_of_fx(target):
     import torch.fx

@@ -154,7 +154,6 @@ class Holder(torch.nn.Module):
         (torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3).eval(), 1),
         (torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3, eps=1.0), 0),
     ],
-    ids=str,
 )
 def test_modules_are_compared_by_class_and_configuration(mine, theirs, expected):
     assert count(Holder(mine), Holder(theirs)) == expected
