@@ -14,6 +14,7 @@ __all__ = [
     "GuardError",
     "LintError",
     "MissingMethodError",
+    "MutableOperationError",
     "PatternError",
     "ReplayError",
     "SymtraceError",
@@ -89,6 +90,10 @@ class TraceError(SymtraceError, ValueError):
 
 class DataDependentError(TraceError, TypeError):
     """The program asks a traced value for something that only a real value can answer."""
+
+
+class MutableOperationError(TraceError, RuntimeError):
+    """A tracer that refuses operations which write to their arguments met one."""
 
 
 class ReplayError(TraceError):

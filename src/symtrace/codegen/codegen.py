@@ -153,6 +153,24 @@ class PyTreeCodeGen(CodeGen):
         return self._names.add("_in_spec" if spec is self.pytree_info.in_spec else "_out_spec", spec)
 
 
+def register_flatten(cls: type, flatten_fn: Any, flatten_fn_exact_match: Any = None) -> None:
+    """Have instances of a class taken apart in arguments.
+
+    `torch.utils._pytree` knows how to: the class has to be registered there.
+
+    Args:
+        cls: The class.
+        flatten_fn: Not needed.
+        flatten_fn_exact_match: Not needed.
+
+    Raises:
+        ArgumentError: ST112, the class is not registered there.
+    """
+    if cls not in pytree.SUPPORTED_NODES:
+        raise ArgumentError("ST112", what="cls", expected="a class that torch.utils._pytree knows",
+                            actual=cls.__qualname__)  # fmt: skip
+
+
 def flatten(values: Any, spec: pytree.TreeSpec) -> list[Any]:
     """Return the leaves of `values`, which must be built as `spec` says.
 

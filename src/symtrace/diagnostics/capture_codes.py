@@ -202,7 +202,7 @@ fx.symbolic_trace(lambda x: Box(x))
 define(
     "ST018",
     "operation writes to its arguments",
-    "`{call}` writes to its arguments, which this tracer refuses",
+    "mutable operation {call} writes to its arguments, which this tracer refuses",
     help=("use the operation that returns a new tensor", "leave check_mutable_operations off"),
     explain="""\
 A tracer with `check_mutable_operations = True` is for programs that must be functional.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._base.frozen import immutable_dict, immutable_list
 
@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from .node import Node
 
 __all__ = ["LEAF_TYPES", "find_nodes", "freeze", "is_namedtuple", "map_aggregate", "map_arg"]
+
+Target = Callable[..., Any] | str
+"""What a node reads or calls."""
+
+Argument = Any
+"""What may stand among the arguments of a node: nodes, constants, and containers of them."""
+
+ArgumentT = TypeVar("ArgumentT", bound=Argument)
 
 LEAF_TYPES = frozenset({int, str, float, bool, type(None), complex, bytes, type(...)})
 """Types of which no value can hold a node: the walk passes them at once."""

@@ -27,6 +27,9 @@ def target_text(target: Any) -> str:
 
 def format_arg(value: Any) -> str:
     """Return an argument as the printed graph shows it: nodes get a percent sign, strings no quotes."""
+    custom = getattr(type(value), "_custom_fx_repr_fn", None)
+    if custom is not None:
+        return str(custom(value))
     if isinstance(value, list):
         return f"[{', '.join([format_arg(item) for item in value])}]"
     if isinstance(value, tuple) and not hasattr(value, "_fields"):

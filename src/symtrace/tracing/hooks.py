@@ -20,7 +20,15 @@ from torch import nn
 if TYPE_CHECKING:
     from .tracer import Tracer
 
-__all__ = ["PatchSet", "active_tracer", "installed", "original_call", "original_isinstance", "tracing_as"]
+__all__ = [
+    "PatchSet",
+    "active_tracer",
+    "installed",
+    "is_tracing",
+    "original_call",
+    "original_isinstance",
+    "tracing_as",
+]
 
 original_isinstance = builtins.isinstance
 original_call = nn.Module.__call__
@@ -45,6 +53,11 @@ _saved_limit = 0
 def active_tracer() -> Tracer | None:
     """Return the tracer that is capturing in this thread."""
     return _active.tracer
+
+
+def is_tracing() -> bool:
+    """Tell whether a program is being captured in this thread."""
+    return _active.tracer is not None
 
 
 @contextmanager

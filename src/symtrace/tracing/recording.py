@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import torch
 
 from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
+from ..errors import MutableOperationError
 from ..ops import effects
+from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
 from ..runtime.graph import find_module
 from ..runtime.node_meta import get_current_meta, has_preserved_node_meta
 from .arguments import ATOMS, convert_container, convert_object
-from .blame import data_dependent, trace_error
+from .blame import data_dependent, here
 from .frames import is_unpacking_mapping, user_frame, user_frames
 from .guards import add_guard
 from .known import Known, Unknown
@@ -118,7 +120,8 @@ class TracerBase:
     def _refuse_mutation(self, node: Node) -> None:
         if effects(node.op, node.target, node.args, node.kwargs).mutates:
             self.graph.erase_node(node)
-            raise trace_error("ST018", call=str(node.target))
+            call = writing_overload(node.target, node.args, node.kwargs)
+            raise MutableOperationError("ST018", location=here(2), call=call)
 
     def proxy(self, node: Node) -> Proxy:
         """Return the traced value of a node."""

@@ -12,10 +12,13 @@ from typing import Any
 from ..errors import ArgumentError
 from .hooks import PatchSet, _gated, active_tracer
 
-__all__ = ["add_source", "patch_wrapped", "wrap"]
+__all__ = ["add_source", "patch_wrapped", "wrap", "wrapped_methods"]
 
 _names: dict[tuple[int, str], dict[str, Any]] = {}
 _functions: dict[int, types.FunctionType] = {}
+wrapped_methods: list[tuple[type, str]] = []
+"""Methods, as pairs of a class and a name, of which calls with traced arguments stay one node."""
+
 _sources: list[Callable[[], Iterable[tuple[dict[str, Any], str]]]] = []
 
 
@@ -97,6 +100,9 @@ def patch_wrapped(patches: PatchSet, extra: Iterable[Any] = ()) -> None:
     for source in _sources:
         for table, name in source():
             _patch_name(patches, table, name)
+    for cls, name in wrapped_methods:
+        method = getattr(cls, name)
+        patches.patch(cls, name, lambda before, method=method: _gated(before or method))
     for function in [*_functions.values(), *extra]:
         if isinstance(function, types.FunctionType) and function.__closure__ is None:
             patches.patch_code(function, _trampoline)
