@@ -118,6 +118,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
+        if _HOME[name] == "tracing":  # a capture honours what other packages have told torch.fx
+            importlib.import_module(".interop.torch_fx_registry", __name__)
         value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
     elif name in _MODULES:
         value = importlib.import_module(f".{name}", __name__)

@@ -1,8 +1,8 @@
 """What other packages have told torch.fx: which functions are leaves, which have side effects.
 
-Libraries register their leaf functions with `torch.fx.wrap` (torchvision does), and a faithful capture
-honours that. The registries are read anew at each call and never written. torch.fx is not imported for it:
-where nobody has imported it, nobody has registered anything.
+Libraries register their leaf functions with `torch.fx.wrap` (torchvision does), and a faithful capture honours
+that: importing this module hands the registry to the tracer. The registries are read anew at each capture and
+never written.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from ..tracing.wrapping import add_source
 
 __all__ = ["torch_fx_side_effectful_functions", "torch_fx_wrapped_functions", "torch_fx_wrapped_methods"]
 
@@ -43,3 +45,6 @@ def torch_fx_side_effectful_functions() -> frozenset[Callable[..., Any]]:
     # Private: a set, filled by `torch.fx.has_side_effect` and by torch itself. Checked on torch 2.13 and
     # 2.14.
     return frozenset(getattr(sys.modules.get("torch.fx.node"), "_side_effectful_functions", ()))
+
+
+add_source(torch_fx_wrapped_functions)
