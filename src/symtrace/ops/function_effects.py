@@ -287,7 +287,7 @@ def _functional_rule(target: Callable[..., Any], name: str) -> _Rule:
     if name in IMPURE_NAMES:
         return _Rule(OPAQUE)
     signature = python_signature(target)
-    views = target.__module__ == "torch.functional" and name not in {"norm", "cdist"}
+    views = target.__module__ in ("torch.functional", "torch.masked._ops") and name not in {"norm", "cdist"}
     base = Effect(
         mutates=(0,) if _trails(name) else (),
         random=_always_random(target, name),

@@ -61,7 +61,8 @@ def _signature(schema: Any) -> inspect.Signature:
         kind = (
             inspect.Parameter.KEYWORD_ONLY if argument.kwarg_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
         )
-        # The Python bindings call the first parameter `input` where the schema says `self`, and `from` is no name.
+        # The Python bindings call the first parameter `input` where the schema says `self`, and `from` is no
+        # name.
         name = {"self": "input" if index == 0 else "self", "from": "from_"}.get(argument.name, argument.name)
         default = argument.default_value if argument.has_default_value() else inspect.Parameter.empty
         parameters.append(
@@ -155,7 +156,8 @@ def create_type_hint(x: Any) -> Any:
 
 
 def type_matches(signature_type: Any, argument_type: Any) -> bool:
-    """Tell whether an argument of one type may be passed where the other is declared, as torch's parser does it.
+    """Tell whether an argument of one type may be passed where the other is declared, as torch's parser does
+    it.
 
     Args:
         signature_type: The declared type.

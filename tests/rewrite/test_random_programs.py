@@ -1,0 +1,171 @@
+"""Random programs with writes, views, random draws and state: no pass may change what they compute."""
+
+import operator
+import random
+
+import pytest
+import torch
+from torch import nn
+
+from symtrace import GraphModule
+from symtrace.experimental.const_fold import split_const_subgraphs
+from symtrace.passes.dialect.common.cse_pass import CSEPass
+from symtrace.passes.infra.partitioner import CapabilityBasedPartitioner
+from symtrace.passes.operator_support import create_op_support
+from symtrace.passes.split_module import split_module
+from symtrace.passes.tools_common import stable_topological_sort
+from symtrace.rewrite import replace_pattern
+from symtrace.runtime import Graph
+
+KINDS = [
+    "sin",
+    "neg",
+    "add",
+    "mul",
+    "clone",
+    "view",
+    "write",
+    "add_",
+    "draw",
+    "setitem",
+    "attribute",
+    "double",
+]
+
+
+class State(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.linspace(-1, 1, 4), requires_grad=False)
+        self.register_buffer("n", torch.ones(4))
+
+
+def grow(graph, generator, kind, values):
+    """Add one node of a kind; return it, or None if it has no value to go on with."""
+    a, b = generator.choice(values), generator.choice(values)
+    if kind in ("sin", "neg"):
+        return graph.call_function(getattr(torch, kind), (a,))
+    if kind in ("add", "mul"):
+        return graph.call_function(getattr(operator, kind), (a, b))
+    if kind == "double":
+        return graph.call_function(operator.mul, (a, 2))
+    if kind == "clone":
+        return graph.call_method("clone", (a,))
+    if kind == "view":
+        return graph.call_method("view", (a, -1))
+    if kind == "write":
+        return graph.call_function(torch.neg, (a,), {"out": b})
+    if kind == "add_":
+        graph.call_method("add_", (a, 1))
+        return None
+    if kind == "setitem":
+        graph.call_function(operator.setitem, (a, 0, generator.random()))
+        return None
+    if kind == "draw":
+        return graph.call_function(torch.rand, (4,))
+    return graph.get_attr(generator.choice(["w", "n"]))
+
+
+def program(seed, size, kinds=KINDS):
+    generator = random.Random(seed)
+    graph = Graph()
+    values = [graph.placeholder("x"), graph.placeholder("y")]
+    for _ in range(size):
+        made = grow(graph, generator, generator.choice(kinds), values)
+        if made is not None:
+            values.append(made)
+    graph.output(tuple(generator.sample(values, min(3, len(values)))))
+    return GraphModule(State(), graph)
+
+
+def pattern(seed):
+    """A small pattern without placeholders that nothing uses."""
+    generator = random.Random(seed)
+    while True:
+        graph = Graph()
+        x = graph.placeholder("x")
+        values = [x]
+        for _ in range(generator.randint(1, 3)):
+            made = grow(
+                graph, generator, generator.choice(["sin", "neg", "add", "double", "clone", "add_"]), values
+            )
+            values += [] if made is None else [made]
+        if values[-1] is x or not x.users:
+            continue
+        graph.output(values[-1])
+        if all(n.users or n.op == "output" or n.target == "add_" for n in graph.nodes):
+            return graph
+
+
+def outcome(module):
+    """Run twice, so that state shows; return results, arguments and state."""
+    torch.manual_seed(0)
+    found = []
+    for _ in range(2):
+        x, y = torch.linspace(0, 1, 4), torch.linspace(1, 2, 4)
+        results = module(x, y)
+        found += [t.clone() for t in (*results, x, y)]
+    return found + [torch.rand(1)]
+
+
+def check(before, after):
+    assert all(torch.equal(a, b) for a, b in zip(before, outcome(after), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_replacing_a_pattern_by_itself(seed):
+    gm, same = program(seed, 14), pattern(seed)
+    expected = outcome(program(seed, 14))
+    replace_pattern(gm, same, same)
+    gm.graph.lint()
+    check(expected, gm)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_merging_equal_computations(seed):
+    kinds = ["sin", "neg", "double", "view", "clone", "add_", "attribute", "draw"]
+    expected = outcome(program(seed, 16, kinds))
+    result = CSEPass()(program(seed, 16, kinds)).graph_module
+    result.graph.lint()
+    check(expected, result)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_folding_constants(seed):
+    kinds = ["sin", "add", "attribute", "attribute", "view", "double", "add_", "setitem"] if seed % 2 else [
+        "sin", "add", "attribute", "attribute", "double"]  # fmt: skip
+    expected = outcome(program(seed, 14, kinds))
+    check(expected, split_const_subgraphs(program(seed, 14, kinds)))
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_splitting(seed):
+    gm = program(seed, 14)
+    expected = outcome(program(seed, 14))
+    generator = random.Random(seed)
+    try:
+        parts = split_module(gm, None, lambda node: generator.randint(0, 3))
+    except RuntimeError as error:
+        assert error.code == "ST220"
+        return
+    parts.graph.lint()
+    check(expected, parts)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_fusing_partitions(seed):
+    gm = program(seed, 16)
+    expected = outcome(program(seed, 16))
+    generator = random.Random(seed)
+    chosen = {node for node in gm.graph.nodes if node.op.startswith("call") and generator.random() < 0.6}
+    support = create_op_support(lambda modules, node: node in chosen)
+    CapabilityBasedPartitioner(gm, support, allows_single_node_partition=True).partition_and_fuse()
+    gm.graph.lint()
+    check(expected, gm)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sorting(seed):
+    gm = program(seed, 14)
+    expected = outcome(program(seed, 14))
+    check(expected, stable_topological_sort(gm))
