@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
 from ..errors import MutableOperationError
+from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
 from ..ops import effects
 from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
