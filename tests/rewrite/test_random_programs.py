@@ -9,6 +9,7 @@ from torch import nn
 
 from symtrace import GraphModule
 from symtrace.experimental.const_fold import split_const_subgraphs
+from symtrace.partition import PartitionError
 from symtrace.passes.dialect.common.cse_pass import CSEPass
 from symtrace.passes.infra.partitioner import CapabilityBasedPartitioner
 from symtrace.passes.operator_support import create_op_support
@@ -78,23 +79,31 @@ def program(seed, size, kinds=KINDS):
     return GraphModule(State(), graph)
 
 
-def pattern(seed):
-    """A small pattern without placeholders that nothing uses."""
+def part_of(graph, seed):
+    """A pattern cut out of a graph: a random node with some of what it is computed from."""
     generator = random.Random(seed)
-    while True:
-        graph = Graph()
-        x = graph.placeholder("x")
-        values = [x]
-        for _ in range(generator.randint(1, 3)):
-            made = grow(
-                graph, generator, generator.choice(["sin", "neg", "add", "double", "clone", "add_"]), values
-            )
-            values += [] if made is None else [made]
-        if values[-1] is x or not x.users:
-            continue
-        graph.output(values[-1])
-        if all(n.users or n.op == "output" or n.target == "add_" for n in graph.nodes):
-            return graph
+    nodes = [
+        n for n in graph.nodes if n.op in ("call_function", "call_method") and n.users and n.all_input_nodes
+    ]
+    if not nodes:
+        return None
+    last = generator.choice(nodes)
+    chosen, front = {last}, [last]
+    while front:
+        for used in front.pop().all_input_nodes:
+            if used in nodes and used not in chosen and generator.random() < 0.9:
+                chosen.add(used)
+                front.append(used)
+    cut = Graph()
+    values = {}
+    for node in sorted(chosen):
+        for used in node.all_input_nodes:
+            if used not in chosen and used not in values:
+                values[used] = cut.placeholder(used.name)
+    for node in sorted(chosen):
+        values[node] = cut.node_copy(node, values.__getitem__)
+    cut.output(values[last])
+    return cut
 
 
 def outcome(module):
@@ -112,11 +121,14 @@ def check(before, after):
     assert all(torch.equal(a, b) for a, b in zip(before, outcome(after), strict=True))
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(250))
 def test_replacing_a_pattern_by_itself(seed):
-    gm, same = program(seed, 14), pattern(seed)
-    expected = outcome(program(seed, 14))
-    replace_pattern(gm, same, same)
+    kinds = ["sin", "neg", "add", "mul", "mul", "add_", "setitem", "clone", "draw"]
+    gm = program(seed, 12, kinds)
+    same = part_of(gm.graph, seed)
+    expected = outcome(program(seed, 12, kinds))
+    if same is not None:
+        replace_pattern(gm, same, same)
     gm.graph.lint()
     check(expected, gm)
 
@@ -132,8 +144,8 @@ def test_merging_equal_computations(seed):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_folding_constants(seed):
-    kinds = ["sin", "add", "attribute", "attribute", "view", "double", "add_", "setitem"] if seed % 2 else [
-        "sin", "add", "attribute", "attribute", "double"]  # fmt: skip
+    kinds = ["sin", "neg", "attribute", "attribute", "attribute", "double", "mul"]
+    kinds += ["add_"] if seed % 3 == 0 else []
     expected = outcome(program(seed, 14, kinds))
     check(expected, split_const_subgraphs(program(seed, 14, kinds)))
 
@@ -143,10 +155,10 @@ def test_splitting(seed):
     gm = program(seed, 14)
     expected = outcome(program(seed, 14))
     generator = random.Random(seed)
+    stage = {node: index // 4 + (generator.random() < 0.1) for index, node in enumerate(gm.graph.nodes)}
     try:
-        parts = split_module(gm, None, lambda node: generator.randint(0, 3))
-    except RuntimeError as error:
-        assert error.code == "ST220"
+        parts = split_module(gm, None, stage.__getitem__)
+    except PartitionError:
         return
     parts.graph.lint()
     check(expected, parts)
