@@ -8,16 +8,8 @@ from ..ir import Node, Origin
 
 __all__ = ["inherit"]
 
-_PROVENANCE = (
-    "stack_trace",
-    "nn_module_stack",
-    "source_fn_stack",
-    "torch_fn",
-    "custom",
-    "from_node",
-    "seq_nr",
-)
-"""Metadata that says where a node comes from; the rest describes its value."""
+_OF_VALUE = frozenset({"val", "tensor_meta", "type", "example_value", "unbacked_bindings"})
+"""Metadata that describes the value of a node, and does not hold for another on the way to it."""
 
 
 def inherit(new: Iterable[Node], replaced: Iterable[tuple[Node, Node]], source: Node, step: str) -> None:
@@ -37,9 +29,9 @@ def inherit(new: Iterable[Node], replaced: Iterable[tuple[Node, Node]], source: 
             node.type = old.type
         node.origin = _derived(old, step)
     for node in new:
-        for key in _PROVENANCE:
-            if key in source.meta:
-                node.meta.setdefault(key, source.meta[key])
+        for key, value in source.meta.items():
+            if key not in _OF_VALUE:
+                node.meta.setdefault(key, value)
         if node.origin is None or step not in node.origin.history:
             node.origin = _derived(source, step)
 

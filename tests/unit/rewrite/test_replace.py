@@ -81,10 +81,10 @@ def test_literals_bound_to_inputs_are_passed_on():
 def test_new_nodes_inherit_metadata():
     gm = symbolic_trace(lambda x: torch.relu(x))
     for node in gm.graph.nodes:
-        node.meta["shape"] = (4,)
+        node.meta["val"] = (4,)
         node.meta["stack_trace"] = "here"
     replace_pattern(gm, lambda x: torch.relu(x), lambda x: torch.neg(torch.sin(x)))
-    kept = {n.name: (n.meta.get("shape"), n.meta["stack_trace"]) for n in gm.graph.nodes}
+    kept = {n.name: (n.meta.get("val"), n.meta["stack_trace"]) for n in gm.graph.nodes}
     assert kept["neg"] == ((4,), "here")
     assert kept["sin"] == (None, "here")
     assert gm.graph.node("neg").origin.history[-1] == "replace_pattern"
