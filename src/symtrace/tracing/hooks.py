@@ -332,7 +332,8 @@ def _enter(original: Any) -> Any:
         tracer = _active.tracer
         if tracer is not None:
             tracer._on_enter(self)
-            with torch._C.DisableTorchFunction():  # what it sets inside is not a call of the program
+            # What it sets inside is no call of the program: neither as a function nor as a mode of its own.
+            with tracing_as(None), torch._C.DisableTorchFunction():
                 return original(self)
         return original(self)
 
@@ -344,7 +345,7 @@ def _exit(original: Any) -> Any:
         tracer = _active.tracer
         if tracer is not None:
             tracer._on_exit(self)
-            with torch._C.DisableTorchFunction():
+            with tracing_as(None), torch._C.DisableTorchFunction():
                 return original(self, *exc)
         return original(self, *exc)
 
