@@ -58,8 +58,8 @@ def head_of(op: str, target: Any, normalize: bool) -> Hashable:
     except TypeError:  # unhashable callables are the same only if they are identical
         return (op, id(target))
     head = _head(op, target, normalize)
-    if not (isinstance(target, types.FunctionType) and head == (op, target)):
-        _HEADS[op, target, normalize] = head
+    if isinstance(head, str) or isinstance(target, types.BuiltinFunctionType):
+        _HEADS[op, target, normalize] = head  # nothing of the user's: that must not live on in a cache
     return head
 
 

@@ -111,7 +111,8 @@ def schemas_of(target: Any) -> tuple[Any, ...]:
     """Return torch's `FunctionSchema` objects for `target`, in torch's order; empty when it has none.
 
     Args:
-        target: An `OpOverload`, a packet, a builtin of torch, a method of Tensor or the name of one.
+        target: An `OpOverload`, a packet, a builtin of torch, a method of Tensor or the name of one, or a
+            function of `operator`, which has the schemas of what it calls on tensors.
 
     >>> import torch
     >>> [s.overload_name for s in schemas_of(torch.ops.aten.add.Tensor)]
@@ -120,7 +121,35 @@ def schemas_of(target: Any) -> tuple[Any, ...]:
     if isinstance(target, torch._ops.OpOverload):
         return (target._schema,)
     name = operator_name(target)
+    if name is None and getattr(target, "__module__", None) == "_operator":
+        name = _OF_OPERATOR.get(target.__name__)
     return () if name is None else _schemas_by_name(name)
+
+
+_OF_OPERATOR = {
+    **{
+        name: f"aten::{name}"
+        for name in ("add", "sub", "mul", "matmul", "neg", "pow", "abs", "eq", "ne", "lt", "le", "gt", "ge")
+    },
+    "truediv": "aten::div",
+    "floordiv": "aten::floor_divide",
+    "mod": "aten::remainder",
+    "and_": "aten::bitwise_and",
+    "or_": "aten::bitwise_or",
+    "xor": "aten::bitwise_xor",
+    "invert": "aten::bitwise_not",
+    "lshift": "aten::bitwise_left_shift",
+    "rshift": "aten::bitwise_right_shift",
+    **{f"i{name}": f"aten::{name}_" for name in ("add", "sub", "mul", "pow")},
+    "itruediv": "aten::div_",
+    "ifloordiv": "aten::floor_divide_",
+    "imod": "aten::remainder_",
+    "iand": "aten::bitwise_and_",
+    "ior": "aten::bitwise_or_",
+    "ixor": "aten::bitwise_xor_",
+    "setitem": "aten::index_put_",
+}
+"""Operators that the functions of `operator` call on tensors."""
 
 
 @lru_cache(maxsize=4096)

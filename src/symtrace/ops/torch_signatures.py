@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from ..errors import MutableOperationError, SymtraceWarning
-from .node_effects import effects
 from .schemas import schemas_of
 
 __all__ = [
@@ -99,27 +98,36 @@ def get_signature_for_torch_op(op: Callable[..., Any], return_schemas: bool = Fa
     return (signatures, list(schemas)) if return_schemas else signatures
 
 
-def writing_overload(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """Return the overload that writes to its arguments in a call, or the name of the target."""
+def writing_overload(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """Return the overload of an operator of torch that writes to its arguments in a call, or None.
+
+    Only schemas are asked: a Python function that writes by calling another operator is not known to do so.
+
+    Args:
+        target: What is called.
+        args: Arguments.
+        kwargs: Keyword arguments.
+    """
     for schema in schemas_of(target):
         try:
             bound = _signature(schema).bind(*args, **kwargs)
         except (TypeError, ValueError):
             continue
-        written = [
+        names = [
             argument.name
             for argument in schema.arguments
             if argument.alias_info and argument.alias_info.is_write
         ]
-        if any(("input" if name == "self" else name) in bound.arguments for name in written):
-            return f"{schema.name}.{schema.overload_name}" if schema.overload_name else str(schema.name)
-    return str(getattr(target, "__name__", target))
+        if not any(("input" if name == "self" else name) in bound.arguments for name in names):
+            return None
+        return f"{schema.name}.{schema.overload_name}" if schema.overload_name else str(schema.name)
+    return None
 
 
 def check_for_mutable_operation(
     target: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> None:
-    """Refuse a call that writes to its arguments.
+    """Refuse a call of an operator of torch that writes to its arguments.
 
     Args:
         target: What is called.
@@ -129,8 +137,9 @@ def check_for_mutable_operation(
     Raises:
         MutableOperationError: ST018, it does.
     """
-    if effects("call_function", target, tuple(args), dict(kwargs)).mutates:
-        raise MutableOperationError("ST018", call=writing_overload(target, args, kwargs))
+    overload = writing_overload(target, args, kwargs)
+    if overload is not None:
+        raise MutableOperationError("ST018", call=overload)
 
 
 def create_type_hint(x: Any) -> Any:

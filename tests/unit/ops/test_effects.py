@@ -165,9 +165,7 @@ def test_checks_stay_but_touch_nothing(target):
     assert not is_removable(effect)
 
 
-@pytest.mark.parametrize(
-    "target", [enter_mode, exit_mode, torch._C._set_grad_enabled, torch.manual_seed]
-)
+@pytest.mark.parametrize("target", [enter_mode, exit_mode, torch._C._set_grad_enabled, torch.manual_seed])
 def test_modes_are_barriers(target):
     assert of(target, "x").barrier
 
