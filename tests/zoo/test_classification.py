@@ -11,6 +11,7 @@ import torch.fx
 from torch import nn
 
 import symtrace
+from symtrace.ops.program import guard
 
 models = pytest.importorskip("torchvision.models")
 
@@ -30,15 +31,27 @@ def build(name: str) -> tuple[nn.Module, torch.Tensor]:
     return model, torch.randn(1, 3, side, side)
 
 
+BUFFER_EXPRESSIONS = {"maxvit_t"}
+"""Models that compute with buffers alone: torch.fx folds that, see "Buffers are read at every call"."""
+
+PLAIN = {operator.iadd: operator.add, operator.imul: operator.mul, operator.isub: operator.sub}
+
+
 def comparable(gm: Any) -> list[tuple[str, str, Any]]:
-    """Return op, name and target of each node, in-place operators as the plain ones of torch.fx."""
-    plain = {operator.iadd: operator.add, operator.imul: operator.mul, operator.isub: operator.sub}
+    """Return op, name and target of each node, without the documented differences.
+
+    These are: in-place operators count as the plain ones that torch.fx records ("In-place operators are recorded in
+    place"); reads of training flags and guards on them are left out ("The training flag is read live").
+    """
     rows = []
     for n in gm.graph.nodes:
-        target = n.target
-        name = n.name
-        if n.op == "call_function" and target in (*plain, *plain.values()):
-            target, name = plain.get(target, target), ""
+        target, name = n.target, n.name
+        if n.op == "get_attr" and target.split(".")[-1] == "training":
+            continue
+        if n.op == "call_function" and target is guard:
+            continue
+        if n.op == "call_function" and target in (*PLAIN, *PLAIN.values()):
+            target, name = PLAIN.get(target, target), ""
         rows.append((n.op, name, target))
     return rows
 
@@ -49,7 +62,8 @@ def test_model(name: str) -> None:
     ours = symtrace.symbolic_trace(model)
     with torch.no_grad():
         torch.testing.assert_close(ours(x), model(x), rtol=0, atol=0)
-    assert comparable(ours) == comparable(torch.fx.symbolic_trace(model))
+    if name not in BUFFER_EXPRESSIONS:
+        assert comparable(ours) == comparable(torch.fx.symbolic_trace(model))
     assert list(ours.state_dict()) == list(model.state_dict())
 
 

@@ -10,6 +10,9 @@ from ..program import PLACE, B, Corpus, I, T
 corpus = Corpus("arguments")
 
 
+relu = torch.relu
+
+
 class Pair(NamedTuple):
     left: torch.Tensor
     right: torch.Tensor
@@ -210,20 +213,39 @@ def helper_of_dict(d):
 corpus.add("slice_argument", lambda x: x[slice(0, 2)], T(3))
 corpus.add("range_inside", lambda x: [x + i for i in range(3)], T(2))
 
-# concrete_args
-corpus.add("concrete_number", lambda x, n: x * n, T(2), 3, concrete_args={"n": 3})
-corpus.add("concrete_bool", lambda x, flip: -x if flip else x, T(2), True, concrete_args={"flip": True})
+_FIXED = "Values fixed by `concrete_args` are guarded"
+corpus.add("concrete_number", lambda x, n: x * n, T(2), 3, differs=_FIXED, concrete_args={"n": 3})
 corpus.add(
-    "concrete_none", lambda x, mask: x if mask is None else x * mask, T(2), None, concrete_args={"mask": None}
+    "concrete_bool",
+    lambda x, flip: -x if flip else x,
+    T(2),
+    True,
+    differs=_FIXED,
+    concrete_args={"flip": True},
+)
+corpus.add(
+    "concrete_none",
+    lambda x, mask: x if mask is None else x * mask,
+    T(2),
+    None,
+    differs=_FIXED,
+    concrete_args={"mask": None},
 )
 corpus.add(
     "concrete_string",
     lambda x, mode: x.relu() if mode == "relu" else x,
     T(2),
     "relu",
+    differs=_FIXED,
     concrete_args={"mode": "relu"},
 )
-corpus.add("concrete_default", lambda x, flip=False: -x if flip else x, T(2), concrete_args={"flip": False})
+corpus.add(
+    "concrete_default",
+    lambda x, flip=False: -x if flip else x,
+    T(2),
+    differs=_FIXED,
+    concrete_args={"flip": False},
+)
 corpus.add("concrete_list", lambda xs: xs[0] + xs[1], [T(2), T(2)], concrete_args={"xs": [PLACE, PLACE]})
 corpus.add(
     "concrete_tuple",
@@ -245,7 +267,13 @@ corpus.add(
     concrete_args={"d": {"a": [PLACE], "b": {"c": PLACE}}},
 )
 corpus.add("concrete_list_of_one", lambda xs: xs[0].relu(), [T(2)], concrete_args={"xs": [PLACE]})
-corpus.add("concrete_list_mixed", lambda xs: xs[0] * xs[1], [T(2), 3], concrete_args={"xs": [PLACE, 3]})
+corpus.add(
+    "concrete_list_mixed",
+    lambda xs: xs[0] * xs[1],
+    [T(2), 3],
+    differs=_FIXED,
+    concrete_args={"xs": [PLACE, 3]},
+)
 corpus.add("concrete_dict_out", lambda d: {"s": d["a"] + 1}, {"a": T(2)}, concrete_args={"d": {"a": PLACE}})
 corpus.add(
     "concrete_iterated", lambda xs: sum(x * 2 for x in xs), [T(2), T(2)], concrete_args={"xs": [PLACE, PLACE]}
@@ -291,7 +319,7 @@ for _parameter in (
 
 @corpus(T(2), T(2), differs=_NAMES)
 def parameter_named_torch(x, torch):
-    return x.relu().to(dtype=x.dtype) + torch
+    return relu(x) + torch
 
 
 @corpus(T(2), B(2), differs=_NAMES)

@@ -454,7 +454,7 @@ class PlainTensorAttribute(nn.Module):
 _GLOBAL = torch.arange(3.0)
 
 
-@corpus(T(2, 3), differs=_PLAIN)
+@corpus(T(2, 3))
 def global_tensor(x):
     return x * _GLOBAL
 
