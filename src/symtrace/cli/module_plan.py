@@ -65,6 +65,14 @@ class ModulePlan:
                 text = f"torch.nn.{kind.__name__}()"
         return self._declared(text, module) if module._parameters or module._buffers else text
 
+    def plain_module(self, path: str, module: nn.Module) -> str:
+        """Return text for a module that is no submodule: one that the program makes itself and keeps nothing in."""
+        if module._modules or module._parameters or module._buffers:
+            raise UsageError(
+                "ST409", what=path, reason="it is a module with tensors that is made by the program"
+            )
+        return self._made(path, module)
+
     def _made(self, path: str, module: nn.Module) -> str:
         _refuse_hooks(path, module)
         return self._constructed(path, module) or self._restored(path, module)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
+from .embedded import embedded_text
 from .expressions import LONGEST_TENSOR, Writer, quoted
 from .module_plan import ModulePlan
 
@@ -102,7 +103,7 @@ def _read_paths(function: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
 
 
 def _collect_attributes(
-    root: nn.Module, function: ast.FunctionDef, tensors: _Tensors, writer: Writer
+    root: nn.Module, function: ast.FunctionDef, tensors: _Tensors, plan: ModulePlan, writer: Writer
 ) -> dict[str, str]:
     """Return the other attributes that the code reads, as source text; tensors among them join `tensors`."""
     import torch
@@ -120,6 +121,8 @@ def _collect_attributes(
                 if isinstance(value, torch.Tensor):
                     if full not in tensors.values and full not in tensors.tied:
                         tensors.add(full, value)
+                elif isinstance(value, torch.nn.Module):
+                    texts[full] = plan.plain_module(full, value)
                 elif name != "training":
                     texts[full] = writer.expression(value, full)
             break
@@ -146,9 +149,9 @@ def _forward(code: str) -> tuple[ast.FunctionDef, str]:
     return function, "\n".join(lines)
 
 
-def _global_lines(function: ast.FunctionDef, scope: dict[str, Any], writer: Writer) -> list[str]:
-    """Return statements that define the global names of the function; imports go to the writer."""
-    lines = []
+def _globals(function: ast.FunctionDef, scope: dict[str, Any], writer: Writer) -> tuple[list[str], list[str]]:
+    """Return assignments and functions that define the global names of the function; imports go to the writer."""
+    lines, functions = [], []
     used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
     for name in sorted(used & scope.keys()):
         value = scope[name]
@@ -159,10 +162,14 @@ def _global_lines(function: ast.FunctionDef, scope: dict[str, Any], writer: Writ
             if value.__name__ != name:
                 lines.append(f"{name} = {value.__name__}")
             continue
+        embedded = embedded_text(value, name)
+        if embedded is not None:
+            functions.append(embedded)
+            continue
         text = writer.expression(value, name)
         if text != name:
             lines.append(f"{name} = {text}")
-    return lines
+    return lines, functions
 
 
 def standalone(gm: Any) -> Standalone:
@@ -184,15 +191,16 @@ def standalone(gm: Any) -> Standalone:
     called = {node.target for node in gm.graph.nodes if node.op == "call_module"}
     plan = ModulePlan(gm, called, writer)
     tensors = _collect_tensors(plan)
-    attributes = _collect_attributes(gm, function, tensors, writer)
-    globals_ = _global_lines(function, python_code.globals, writer)
+    attributes = _collect_attributes(gm, function, tensors, plan, writer)
+    assignments, functions = _globals(function, python_code.globals, writer)
     inline = _is_small(tensors)
     taken = set(python_code.globals)
     name, model = _free_name(_class_name(gm), taken), _free_name("model", taken)
     parts = [
         _header(name, model, writer, inline),
-        *(["\n".join(globals_)] if globals_ else []),
-        _tensor_text(tensors, inline, writer),
+        *(["\n".join(assignments)] if assignments else []),
+        *functions,
+        *([_tensor_text(tensors, inline, writer)] if tensors.values else []),
         *(text for name, text in _HELPERS.items() if name in plan.helpers),
         _class_text(name, gm, plan, tensors, attributes) + textwrap.indent(forward, "    "),
         f"{model} = {name}()",

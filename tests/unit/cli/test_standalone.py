@@ -131,6 +131,45 @@ def test_a_function_named_like_the_object_keeps_its_name(tmp_path, monkeypatch):
     assert module.model(torch.ones(2)).tolist() == [4.0, 4.0]
 
 
+class Stateful(nn.Module):
+    """State that changes at each call, modes, a guard, and a layer made in forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+        self.register_buffer("average", torch.zeros(3))
+
+    def forward(self, x, mask=None):
+        self.calls += 1
+        self.average = self.average * 0.5 + x.mean(0)
+        with torch.no_grad():
+            shift = x * 2
+        if mask is not None:
+            x = x * mask
+        return nn.ReLU()(x) + shift + self.average + self.calls
+
+
+def test_state_modes_and_guards_work_without_symtrace(tmp_path):
+    x = torch.randn(2, 3, requires_grad=True)
+    gm = fx.capture(Stateful(), (x,))
+    module = imported(gm, tmp_path)
+    for _ in range(3):
+        assert torch.equal(module.model(x), gm(x))
+    assert module.model.calls == 3
+    assert torch.equal(
+        torch.autograd.grad(module.model(x).sum(), x)[0], torch.autograd.grad(gm(x).sum(), x)[0]
+    )
+    assert "symtrace" not in "".join(line for line in (tmp_path / "written.py").open() if "import" in line)
+
+
+def test_a_broken_guard_says_so(tmp_path):
+    gm = fx.capture(lambda x: x + 1 if x.shape[0] > 2 else x - 1, (torch.ones(3),))
+    module = imported(gm, tmp_path)
+    assert module.model(torch.zeros(4)).tolist() == [1.0] * 4
+    with pytest.raises(RuntimeError, match=r"breaks an assumption made at capture: x.shape\[0\] > 2"):
+        module.model(torch.zeros(1))
+
+
 def test_hooks_are_refused():
     model = nn.Sequential(nn.Linear(2, 2))
     model[0].register_forward_hook(lambda *_: None)
