@@ -88,7 +88,7 @@ class TraceError(SymtraceError, ValueError):
     """A program can't be captured as it stands."""
 
 
-class DataDependentError(TraceError, TypeError):
+class DataDependentError(TraceError, TypeError, RuntimeError):
     """The program asks a traced value for something that only a real value can answer."""
 
 

@@ -57,11 +57,15 @@ class Layer(nn.Module):
         return Straight.apply(x) * 2
 
 
+def unpacked(x):
+    first, second = TwoInputs.apply(x, x * 2, 7.0)
+    return first + second
+
+
 PROGRAMS = {
     "plain": lambda x: Straight.apply(x) * 3,
-    "alias": alias,
     "nested": lambda x: Straight.apply(Straight.apply(x) + x),
-    "several results": lambda x: sum(TwoInputs.apply(x, x * 2, 7.0)),
+    "several results": unpacked,
     "new style": lambda x: NewStyle.apply(x) * 2,
     "module": Layer(),
     "under no condition inlined": lambda x: NewStyle.apply(Straight.apply(x)),
@@ -75,6 +79,13 @@ def test_own_backward_is_used(name):
     x = torch.tensor([0.4, 1.6])
     assert torch.equal(gm(x), program(x))
     assert torch.equal(gradient(gm, x)[0], gradient(program, x)[0])
+
+
+def test_a_name_bound_before_the_capture_is_refused_with_its_line():
+    with pytest.raises(fx.TraceError) as caught:
+        fx.symbolic_trace(alias)
+    assert caught.value.code == "ST025"
+    assert "straight(x)" in caught.value.location.text
 
 
 def test_it_is_one_node():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
 from ..errors import ArgumentError
+from ..ir import immutable_dict, immutable_list
 from .globals import Globals
 from .literals import value_text
 
@@ -153,22 +156,52 @@ class PyTreeCodeGen(CodeGen):
         return self._names.add("_in_spec" if spec is self.pytree_info.in_spec else "_out_spec", spec)
 
 
-def register_flatten(cls: type, flatten_fn: Any, flatten_fn_exact_match: Any = None) -> None:
-    """Have instances of a class taken apart in arguments.
+_PARTS: dict[type, Callable[[Any, pytree.TreeSpec], list[Any]]] = {
+    dict: lambda value, spec: [value[key] for key in spec.context],
+    OrderedDict: lambda value, spec: [value[key] for key in spec.context],
+    defaultdict: lambda value, spec: [value[key] for key in spec.context[1]],
+}
+"""How to take a traced value apart that stands for an instance of a class."""
 
-    `torch.utils._pytree` knows how to: the class has to be registered there.
+
+def register_flatten(
+    cls: type,
+    flatten_fn_spec: Callable[[Any, pytree.TreeSpec], list[Any]],
+    flatten_fn_exact_match_spec: Any = None,
+) -> None:
+    """Tell how a traced value is taken apart that stands for an instance of a class.
+
+    Real instances are taken apart as `torch.utils._pytree` does it.
 
     Args:
         cls: The class.
-        flatten_fn: Not needed.
-        flatten_fn_exact_match: Not needed.
-
-    Raises:
-        ArgumentError: ST112, the class is not registered there.
+        flatten_fn_spec: Takes a value and its structure, and returns the parts.
+        flatten_fn_exact_match_spec: Not used: real instances are always matched exactly.
     """
-    if cls not in pytree.SUPPORTED_NODES:
-        raise ArgumentError("ST112", what="cls", expected="a class that torch.utils._pytree knows",
-                            actual=cls.__qualname__)  # fmt: skip
+    _PARTS[cls] = flatten_fn_spec
+
+
+def _is_traced(value: Any) -> bool:
+    return hasattr(type(value), "__graph_node__")
+
+
+def _flatten_traced(value: Any, spec: pytree.TreeSpec) -> list[Any]:
+    if spec.is_leaf():
+        return [value]
+    if not _is_traced(value):
+        parts = pytree.tree_structure(value, is_leaf=lambda item: item is not value)
+        if parts.type is not spec.type or parts.num_children != spec.num_children:
+            raise ArgumentError("ST122", reason=f"expected {spec.type}, but got {type(value)}")
+        items = pytree.tree_leaves(value, is_leaf=lambda item: item is not value)
+    elif spec.type in _PARTS:
+        items = list(_PARTS[spec.type](value, spec))
+    else:
+        items = [value[index] for index in range(spec.num_children)]
+    return [
+        leaf
+        for item, child in zip(items, spec.children(), strict=True)
+        for leaf in _flatten_traced(item, child)
+    ]
 
 
 def flatten(values: Any, spec: pytree.TreeSpec) -> list[Any]:
@@ -180,4 +213,25 @@ def flatten(values: Any, spec: pytree.TreeSpec) -> list[Any]:
     try:
         return list(spec.flatten_up_to(values))
     except (ValueError, TypeError, KeyError) as error:
+        if any(_is_traced(leaf) for leaf in pytree.tree_leaves(values)):
+            return _flatten_traced(values, spec)
         raise ArgumentError("ST122", reason=str(error)) from None
+
+
+def _register_frozen() -> None:
+    """Let frozen arguments be taken apart as the lists and dicts that they are."""
+    pytree.register_pytree_node(
+        immutable_list,
+        lambda value: (list(value), None),
+        lambda parts, _: immutable_list(parts),
+        serialized_type_name="symtrace.immutable_collections.immutable_list",
+    )
+    pytree.register_pytree_node(
+        immutable_dict,
+        lambda value: (list(value.values()), list(value)),
+        lambda parts, keys: immutable_dict(zip(keys, parts, strict=True)),
+        serialized_type_name="symtrace.immutable_collections.immutable_dict",
+    )
+
+
+_register_frozen()

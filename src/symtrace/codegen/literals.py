@@ -100,26 +100,29 @@ def annotation_text(annotation: Any, names: Globals) -> str:
     return _generic_text(annotation, names)
 
 
+def _items(args: tuple[Any, ...], names: Globals) -> str:
+    return ",".join([annotation_text(arg, names) for arg in args]) or "()"
+
+
 def _generic_text(annotation: Any, names: Globals) -> str:
     args = typing.get_args(annotation)
     if isinstance(annotation, types.UnionType):
         text = " | ".join(annotation_text(None if arg is type(None) else arg, names) for arg in args)
     elif isinstance(annotation, types.GenericAlias):
-        text = f"{names.qualified(annotation.__origin__)}[{', '.join(annotation_text(arg, names) for arg in args)}]"
+        text = f"{names.qualified(annotation.__origin__)}[{_items(args, names)}]"
     else:
         name = getattr(annotation, "_name", None) or (
             "Union" if typing.get_origin(annotation) is typing.Union else None
         )
         head = getattr(typing, str(name), None)
-        if head is None or name in ("Callable", "Annotated", "Literal") or not args:
+        if head is None or name in ("Callable", "Annotated", "Literal") or not (args or name == "Tuple"):
             return names.add("_annotation", annotation)
         if name == "Optional":
             args = tuple(arg for arg in args if arg is not type(None))
             if len(args) != 1:
                 head, name = typing.Union, "Union"
                 args = typing.get_args(annotation)
-        inner = ", ".join(annotation_text(arg, names) for arg in args)
-        text = f"{names.add(f'typing_{name}', head)}[{inner}]"
+        text = f"{names.add(f'typing_{name}', head)}[{_items(args, names)}]"
     try:
         same = eval(text, dict(names.table)) == annotation
     except Exception:  # an annotation may be any object, and its text is only a convenience

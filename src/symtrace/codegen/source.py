@@ -92,7 +92,10 @@ def generate(
         if owner:
             line_map[line + text.count("\n") - 1] = owner
         line += text.count("\n")
-    return PythonCode(source, names.finish(), line_map)
+    table = names.finish()
+    if type(codegen).gen_fn_def.__module__ != __package__ + ".codegen":
+        table.setdefault("torch", torch)  # a `def` line written by hand may name it
+    return PythonCode(source, table, line_map)
 
 
 def _follow(before: list[str], owners: list[str], lines: list[str]) -> list[str]:

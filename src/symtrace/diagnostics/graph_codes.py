@@ -66,7 +66,7 @@ graph.call_function(torch.neg, (gelu,))
 define(
     "ST103",
     "node still in use",
-    "can't erase `{node}`: it is still used by {users}",
+    "can't erase `{node}`: it must be unused, but it still had {count} users in the graph: {users}",
     help=("call node.replace_all_uses_with(other) first", "erase its users first"),
     explain="""\
 Erasing a node whose value is still an argument elsewhere would leave a use without a definition.

@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .._base.frozen import EMPTY_DICT, immutable_dict
 from .._base.order import label_between
 from ..errors import ArgumentError, GraphEditError, SymtraceWarning
-from .args import find_nodes, freeze, map_arg
+from .args import LEAF_TYPES, find_nodes, freeze, map_arg
 from .node import OPS, Node
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ __all__ = [
     "check_argument_types",
     "eliminate_unused",
     "erase",
+    "freeze_arguments",
     "index_key",
     "move",
     "own",
@@ -76,6 +78,40 @@ def check_argument_types(args: Any, kwargs: Any) -> None:
             raise ArgumentError("ST112", what="a key of kwargs", expected="a str", actual=repr(key))
 
 
+def freeze_arguments(
+    args: Any, kwargs: Any, found: list[Node], user: str
+) -> tuple[tuple[Any, ...], immutable_dict[str, Any]]:
+    """Return arguments as a node stores them, and append each node in them to `found`.
+
+    Args:
+        args: Positional arguments, or None.
+        kwargs: Keyword arguments, or None.
+        found: Receives the nodes.
+        user: Name of the node in an error.
+
+    Raises:
+        ArgumentError: ST112, they are no tuple and dict.
+        GraphEditError: ST114, a node hides where the graph could not see it.
+    """
+    if args is None:
+        args = ()
+    if type(args) is not tuple or (kwargs and type(kwargs) is not immutable_dict):
+        check_argument_types(args, kwargs)
+    try:
+        frozen = []
+        for value in args:
+            # Nodes and plain constants, nearly all there is, need no walk.
+            cls = type(value)
+            if cls is Node:
+                found.append(value)
+            elif cls not in LEAF_TYPES:
+                value = freeze(value, found, Node)
+            frozen.append(value)
+        return tuple(frozen), freeze(kwargs, found, Node) if kwargs else EMPTY_DICT
+    except TypeError as error:
+        raise GraphEditError("ST114", user=user, container=error) from None
+
+
 def warn_if_unresolved(graph: Graph, op: str, target: str) -> None:
     """Warn where the owning module is known and has nothing at `target`."""
     if graph._owning_module is None or not isinstance(target, str):
@@ -84,8 +120,8 @@ def warn_if_unresolved(graph: Graph, op: str, target: str) -> None:
     for atom in target.split(".") if target else ():
         if not hasattr(found, atom):
             warnings.warn(
-                f"{op} target `{target}` does not resolve in the module that owns the graph ({atom!r} is missing); "
-                "add it before the graph is linted or run",
+                f"Attempted to insert a {op} Node with no underlying reference in the owning GraphModule: {target!r} "
+                f"({atom!r} is missing). Add it before the graph is linted or run",
                 SymtraceWarning,
                 stacklevel=4,
             )

@@ -6,14 +6,12 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from .._base.frozen import EMPTY_DICT, immutable_dict
 from .._base.names import Namespace, snake_case
 from .._base.order import label_between
 from ..errors import ArgumentError, GraphEditError
 from . import clone as _clone
 from . import edits as _edits
 from . import lint as _lint
-from .args import LEAF_TYPES, freeze
 from .events import Event, EventKind
 from .node import OPS, Node, new_node
 from .text import format_graph
@@ -250,29 +248,7 @@ class Graph:
         elif type(target) is not str:
             target = _edits.string_target(op, target)
         found: list[Node] = []
-        if args is None:
-            args = ()
-        elif type(args) is tuple and (kwargs is None or type(kwargs) in (dict, immutable_dict)):
-            pass
-        else:
-            _edits.check_argument_types(args, kwargs)
-        try:
-            if args:
-                frozen = []
-                for value in args:
-                    cls = type(value)
-                    if cls is Node:
-                        found.append(value)
-                        frozen.append(value)
-                    elif cls in LEAF_TYPES:
-                        frozen.append(value)
-                    else:
-                        frozen.append(freeze(value, found, Node))
-                args = tuple(frozen)
-            frozen_kwargs = freeze(kwargs, found, Node) if kwargs else EMPTY_DICT
-        except TypeError as error:
-            raise GraphEditError("ST114", user=name or op, container=error) from None
-
+        frozen, frozen_kwargs = _edits.freeze_arguments(args, kwargs, found, name or op)
         cursor = self._cursor
         before = cursor._prev
         if op == "placeholder" or op == "output" or cursor._op == "placeholder" or before._op == "output":
@@ -283,11 +259,8 @@ class Graph:
         for used in found:
             if used.graph is not self or not 0 <= used._order < order:
                 _edits.refuse_input(self, used, order, name or str(target))
-        stem = self._stems.get(target if name is None else name)
-        if stem is None:
-            stem = self._stem(target) if name is None else name
         # An explicit name is given whenever it is free now; a derived one is numbered on.
-        name = self._namespace.allocate(stem) if name is None else self._namespace.claim(name)
+        name = self._namespace.allocate(self._stem(target)) if name is None else self._namespace.claim(name)
 
         node = Node.__new__(Node)
         node.graph = self
@@ -295,7 +268,7 @@ class Graph:
         node._name = name
         node._target = target
         node._order = order
-        node._args = args
+        node._args = frozen
         node._kwargs = frozen_kwargs
         node._type = type_expr
         node._users = node._meta = node.spec = node.origin = node.kind = None
@@ -303,8 +276,6 @@ class Graph:
         node._next = cursor
         before._next = cursor._prev = node
         self._names[name] = node
-        if op == "placeholder":
-            self._inputs.add(target)
         for used in found:
             if used._users is None:
                 used._users = node
@@ -312,6 +283,8 @@ class Graph:
                 used._add_user(node)
         self._count += 1
         self.version += 1
+        if op == "placeholder":
+            self._inputs.add(target)
         if self._index is not None:
             self._index.setdefault((op, _edits.index_key(target)), {})[node] = None
         if self._subscribers:
@@ -320,6 +293,10 @@ class Graph:
 
     def _stem(self, target: Any) -> str:
         """Return the name that a target suggests, in snake case."""
+        try:
+            return self._stems[target]
+        except (KeyError, TypeError):  # not met before, or an unhashable callable
+            pass
         if isinstance(target, str):
             name = target
         else:

@@ -49,7 +49,12 @@ def guard(value: Any, expected: Any, condition: str, file: str = "", line: int =
     Raises:
         GuardError: ST301, it is not so for this call.
     """
-    if value is expected or (type(value) is type(expected) and value == expected):
+    if value is expected:
+        return
+    if hasattr(type(value), "__graph_node__"):  # the captured program is being captured again
+        value.tracer.call_function(guard, (value, expected, condition, *((file, line) if file else ())), {})
+        return
+    if type(value) is type(expected) and value == expected:
         return
     if expected is None or value is None or value != expected:
         raise _failure(value, expected, condition, file, line)
@@ -91,4 +96,6 @@ IN_PLACE = {
 
 def is_given(value: Any) -> bool:
     """Tell whether an optional argument was given."""
+    if hasattr(type(value), "__graph_node__"):
+        return value.tracer.call_function(is_given, (value,), {})  # type: ignore[no-any-return]
     return value is not None

@@ -108,6 +108,8 @@ def writing_overload(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
         args: Arguments.
         kwargs: Keyword arguments.
     """
+    if getattr(target, "__module__", None) == "_operator":  # `x += y` is Python's
+        return None
     for schema in schemas_of(target):
         try:
             bound = _signature(schema).bind(*args, **kwargs)

@@ -102,11 +102,14 @@ class Interpreter:
                 if self.extra_traceback:
                     add_note(error, note_for_node(node))
                 raise
-            if node._op == "output":
-                return self.graph.process_outputs(value) if enable_io_processing else value
             if node in dying:
                 for gone in dying[node]:
                     env.pop(gone, None)
+            if node._op == "output":
+                if self.garbage_collect_values:
+                    for used in node.all_input_nodes:
+                        env.pop(used, None)
+                return self.graph.process_outputs(value) if enable_io_processing else value
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
@@ -117,6 +120,10 @@ class Interpreter:
         """
         self._refresh()
         values = self._bind(tuple(args_list), {})
+        if any(value is _MISSING for value in values):
+            names = [node._target for node in self.graph.nodes if node._op == "placeholder"]
+            missing = ", ".join(name for name, value in zip(names, values, strict=True) if value is _MISSING)
+            raise ArgumentError("ST123", reason=f"missing arguments: {missing}", parameters=", ".join(names))
         args_list.clear()
         env: dict[Node, Any] = {}
         self.env = env
@@ -169,7 +176,7 @@ class Interpreter:
                 else:
                     values.append(node._args[0] if node._args else _MISSING)
         if position < len(args):
-            raise ArgumentError("ST123", reason=f"takes {position} positional argument(s) but {len(args)} were given",
+            raise ArgumentError("ST123", reason=f"extra arguments: takes {position} but {len(args)} were given",
                                 parameters=", ".join(names))  # fmt: skip
         if rest and not takes_rest:
             unknown = ", ".join(f"`{key}`" for key in rest)

@@ -51,13 +51,14 @@ def own_modules(root: nn.Module) -> nn.Module:
     """
     copies: dict[int, nn.Module] = {}
     for module in root.modules():
-        copies[id(module)] = shallow_module(module)
+        if not isinstance(module, torch.jit.ScriptModule):  # which lives in C++ and is shared
+            copies[id(module)] = shallow_module(module)
     tensors: dict[int, Any] = {}
     for copy in copies.values():
         state = copy.__dict__
         for name, child in state["_modules"].items():
             if child is not None:
-                state["_modules"][name] = copies[id(child)]
+                state["_modules"][name] = copies.get(id(child), child)
         for name, buffer in state["_buffers"].items():
             if buffer is not None:
                 if id(buffer) not in tensors:
@@ -66,7 +67,7 @@ def own_modules(root: nn.Module) -> nn.Module:
         for name, value in state.items():
             if name not in _TABLES and name not in _HOOK_TABLES:
                 state[name] = _with_copies(value, copies)
-    return copies[id(root)]
+    return copies.get(id(root), root)
 
 
 def _own_tensor(buffer: Any) -> Any:

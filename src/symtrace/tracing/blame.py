@@ -51,14 +51,17 @@ def dependence(node: Node) -> tuple[Label, ...]:
     return tuple(labels)
 
 
-def data_dependent(proxy: Any, asked_for: str, code: str = "ST012") -> DataDependentError:
-    """Return the error for a question that only a real value can answer."""
+def data_dependent(
+    proxy: Any, asked_for: str, code: str = "ST012", note: str | None = None
+) -> DataDependentError:
+    """Return the error for a question that only a real value can answer, with a further remark if there is one."""
     location = here(3)
     text = location.text if location is not None else ""
     word = text.split(maxsplit=1)[0].rstrip(":(") if text else ""
     construct = f"`{word}`" if word in _STATEMENTS else f"`{asked_for}`"
+    labels = dependence(proxy.node) if note is None else (Label(note), *dependence(proxy.node))
     return DataDependentError(
-        code, location=location, labels=dependence(proxy.node), construct=construct, asked_for=asked_for,
+        code, location=location, labels=labels, construct=construct, asked_for=asked_for,
         node=proxy.node.name,
     )  # fmt: skip
 

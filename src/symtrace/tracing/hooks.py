@@ -28,6 +28,7 @@ __all__ = [
     "original_call",
     "original_isinstance",
     "tracing_as",
+    "unwatched",
 ]
 
 original_isinstance = builtins.isinstance
@@ -69,6 +70,13 @@ def tracing_as(tracer: Tracer | None) -> Iterator[None]:
         yield
     finally:
         _active.tracer = before
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Run torch code of symtrace's own during a capture, without any of it being recorded."""
+    with tracing_as(None), torch._C.DisableTorchFunction():  # modes and subclasses alike; checked on 2.13, 2.14
+        yield
 
 
 def _read(place: Any, name: str) -> Any:

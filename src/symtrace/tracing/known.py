@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._subclasses.fake_tensor import (
-    FakeTensor,
-    FakeTensorMode,
-)  # the public face of fake tensors (2.13, 2.14)
 
 from ..ir import Node, map_arg
 from ..ops import effects
-from .hooks import tracing_as
+from ..values import FakeTensor, FakeTensorMode, outside_modes
+from .hooks import unwatched
 
 if TYPE_CHECKING:
     from .recording import TracerBase
@@ -61,7 +58,7 @@ class Known:
                 stack.extend(missing)
                 continue
             try:
-                with tracing_as(None), torch._C.DisableTorchFunction(), torch.no_grad():
+                with unwatched(), torch.no_grad():
                     self._values[current] = self._compute(current)
             except Exception as error:  # whatever an operator raises on fake values, the answer is not known
                 self._unknown.update(stack)
@@ -96,7 +93,7 @@ class Known:
         if node.op == "call_module":
             return module(*args, **kwargs)
         if not _has_fakes((args, kwargs)) and self._mode is not None:
-            with torch.utils._python_dispatch._disable_current_modes():
+            with outside_modes():
                 return node.target(*args, **kwargs)
         return node.target(*args, **kwargs)
 

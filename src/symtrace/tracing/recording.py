@@ -11,7 +11,6 @@ import torch
 
 from ..errors import MutableOperationError
 from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
-from ..ops import effects
 from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
 from ..runtime.graph import find_module
@@ -48,7 +47,7 @@ class TracerBase:
     Attributes:
         graph: The graph that is recorded.
         record_stack_traces: Record all frames of the user's stack with each node, not only the innermost.
-        check_mutable_operations: Refuse operations that write to their arguments.
+        check_mutable_operations: Refuse operators of torch whose schema writes to an argument.
         trace_asserts: Record `assert` on traced values as `torch._assert`.
         proxy_buffer_attributes: Treat buffers as traced values when they are read, as parameters are.
         traced_func_name: Name of the method of the root that is traced.
@@ -113,15 +112,15 @@ class TracerBase:
             node._meta = {"nn_module_stack": self.module_stack}
         if has_preserved_node_meta():
             node._meta = {**get_current_meta(), **(node._meta or {})}
-        if self.check_mutable_operations and kind in ("call_function", "call_method"):
+        if self.check_mutable_operations and kind == "call_function":
             self._refuse_mutation(node)
         return node
 
     def _refuse_mutation(self, node: Node) -> None:
-        if effects(node.op, node.target, node.args, node.kwargs).mutates:
+        overload = writing_overload(node.target, node.args, node.kwargs)
+        if overload is not None:
             self.graph.erase_node(node)
-            call = writing_overload(node.target, node.args, node.kwargs)
-            raise MutableOperationError("ST018", location=here(2), call=call)
+            raise MutableOperationError("ST018", location=here(2), call=overload)
 
     def proxy(self, node: Node) -> Proxy:
         """Return the traced value of a node."""
@@ -196,7 +195,8 @@ class TracerBase:
         found: list[Proxy] = []
         collect_proxies(key, found)
         if found:
-            raise data_dependent(found[0], "dict key", "ST013")
+            note = "keys of a dict that is an argument cannot contain a Node"
+            raise data_dependent(found[0], "dict key", "ST013", note)
         return key
 
     def _call_node(

@@ -225,11 +225,13 @@ class Tracer(Watcher):
     def _input(self, argument: Argument, concrete: Any, guards: list[tuple[Node, Any]]) -> Any:
         default = argument.default
         args = () if default is inspect.Parameter.empty else (default,)
-        node = self._placeholder(argument.target, args, argument.annotation)
+        # As in FX, the name tells that a mark was given for the parameter; the parameter keeps its own.
+        name = f"{argument.name}_1" if is_placeholder(concrete) else None
+        node = self._placeholder(argument.target, args, argument.annotation, name)
         node.kind = argument.node_kind
         if concrete is _MISSING or is_placeholder(concrete):
-            if hasattr(concrete, "ph_key"):
-                node.meta["ph_key"] = concrete.ph_key
+            if concrete is not _MISSING:
+                _hand_over(concrete, node)
             example = self._example_values.get(argument.name, _MISSING)
             if example is None or (example is _MISSING and argument.name in self._left_out):
                 guards.append((node, None))
@@ -244,9 +246,13 @@ class Tracer(Watcher):
         guards.append((node, concrete))
         return concrete
 
-    def _placeholder(self, target: str, args: tuple[Any, ...], annotation: Any) -> Node:
+    def _placeholder(
+        self, target: str, args: tuple[Any, ...], annotation: Any, name: str | None = None
+    ) -> Node:
         # Defaults are objects of the user's and stay as they are: no conversion, no node.
-        return self.create_node("placeholder", target, args, {}, type_expr=annotation)
+        if name is None:
+            return self.create_node("placeholder", target, args, {}, type_expr=annotation)
+        return self.create_node("placeholder", target, args, {}, name, annotation)
 
     def _specialise(self, node: Node, expected: Any) -> None:
         condition = f"{node.target} is {expected!r}"
@@ -275,8 +281,7 @@ class Tracer(Watcher):
             counts[name] = counts.get(name, 0) + 1
             node = self._placeholder(f"{name}_{counts[name]}" if nested else name, (), None)
             if is_placeholder(leaf):
-                if hasattr(leaf, "ph_key"):
-                    node.meta["ph_key"] = leaf.ph_key
+                _hand_over(leaf, node)
                 given.append(self.proxy(node))
             else:
                 guards.append((node, leaf))
@@ -466,6 +471,13 @@ class Tracer(Watcher):
         for name, value in list(table.items()):
             if id(value) in autowrapped and not name.startswith("_"):
                 patches.patch(table, name, hooks._gated)
+
+
+def _hand_over(mark: Any, node: Node) -> None:
+    """Give a placeholder what the mark that it was made for carries, save what it has already."""
+    for name, value in vars(mark).items():
+        if not hasattr(node, name):
+            setattr(node, name, value)
 
 
 def _with_self(signature: inspect.Signature) -> inspect.Signature:

@@ -99,6 +99,9 @@ class Watcher(TracerBase):
         def forward(*args: Any, **kwargs: Any) -> Any:
             return hooks.original_call(mod, *args, **kwargs)
 
+        if hooks.original_isinstance(mod, torch.jit.ScriptModule):
+            # Its program is torch's own; only its result is seen.
+            return self.call_method("forward", (mod, *args), kwargs)
         self._patch_globals(type(mod).forward)
         return self.call_module(mod, forward, args, kwargs)
 
