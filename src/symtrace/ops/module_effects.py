@@ -14,7 +14,7 @@ from torch import nn
 from .effect import ALIAS, OPAQUE, Effect
 from .tables import FRESH_MODULES
 
-__all__ = ["module_effect"]
+__all__ = ["is_hooked", "module_effect"]
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
@@ -23,13 +23,11 @@ def module_effect(module: nn.Module | None) -> Effect:
     """Return the effect of calling `module`; one that is not known may do anything."""
     if module is None:
         return OPAQUE
-    if _globally_hooked():
-        return OPAQUE
     mutates: tuple[int | str, ...] = ()
     random = writes = False
     for part in module.modules():
         declared = getattr(part, "_is_impure", None)
-        if declared or (declared is None and not _is_known(part)) or _is_hooked(part):
+        if declared or (declared is None and not _is_known(part)) or is_hooked(part):
             return OPAQUE
         random |= _draws(part)
         writes |= _writes_state(part)
@@ -51,8 +49,9 @@ def _globally_hooked() -> bool:
     )
 
 
-def _is_hooked(module: nn.Module) -> bool:
-    return any(getattr(module, name, None) for name in _HOOKS)
+def is_hooked(module: nn.Module) -> bool:
+    """Return whether hooks run with the module."""
+    return _globally_hooked() or any(getattr(module, name, None) for name in _HOOKS)
 
 
 def _forward_class(module: nn.Module) -> type:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..ir import Graph
 from .effect import ALIAS, OPAQUE, PURE, Effect
 from .function_effects import function_effect, method_effect
-from .module_effects import module_effect
+from .module_effects import is_hooked, module_effect
 
 __all__ = ["effects"]
 
@@ -42,12 +43,28 @@ def effects(
             return effect
         return _with_keywords(effect, kwargs)
     if op == "call_module":
-        return module_effect(module)
+        graph = getattr(module, "graph", None)
+        return _graph_effect(module, graph) if isinstance(graph, Graph) else module_effect(module)
     if op == "get_attr":
         return ALIAS
     if op in ("placeholder", "output"):
         return PURE
     return OPAQUE
+
+
+def _graph_effect(module: Any, graph: Graph) -> Effect:
+    """Return the effect of a module that runs a graph; any write in it may reach whatever the module reaches."""
+    if is_hooked(module):
+        return OPAQUE
+    found = ALIAS
+    for node in graph.nodes:
+        called = module.get_submodule(node.target) if node.op == "call_module" else None
+        effect = effects(node.op, node.target, node.args, node.kwargs, called)
+        if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
+            return OPAQUE
+        random, check = found.random or effect.random, found.check or effect.check
+        found = Effect(random=random, check=check, returns_alias=True)
+    return found
 
 
 def _with_keywords(effect: Effect, kwargs: Mapping[str, Any]) -> Effect:

@@ -11,6 +11,7 @@ from torch import nn
 from symtrace import ops
 from symtrace.ops import Effect, effects, is_removable
 from symtrace.ops.program import enter_mode, exit_mode, guard
+from symtrace.runtime import Graph, GraphModule
 
 aten = torch.ops.aten
 
@@ -286,3 +287,31 @@ def test_unknown_modules_may_do_anything(module):
 def test_structural_nodes_have_no_effect():
     for op in ("placeholder", "get_attr", "output"):
         assert effects(op, "x", (), {}).is_pure
+
+
+def graph_module(*functions):
+    graph = Graph()
+    value = graph.placeholder("x")
+    for function in functions:
+        value = graph.call_function(function, (value,))
+    graph.output(value)
+    return GraphModule({}, graph)
+
+
+@pytest.mark.parametrize(
+    ("functions", "expected"),
+    [
+        ((torch.sin, torch.neg), Effect(returns_alias=True)),
+        ((torch.sin, torch.bernoulli), Effect(random=True, returns_alias=True)),
+        ((torch.sin, torch.relu_), Effect(impure=True, returns_alias=True)),
+        ((print,), Effect(impure=True, returns_alias=True)),
+    ],
+)
+def test_a_module_that_runs_a_graph_has_the_effects_of_its_nodes(functions, expected):
+    module = graph_module(*functions)
+    assert effects("call_module", "m", ("x",), {}, module) == expected
+    outer = Graph()
+    outer.output(outer.call_module("inner", (outer.placeholder("x"),)))
+    assert effects("call_module", "m", ("x",), {}, GraphModule({"inner": module}, outer)) == expected
+    module.register_forward_hook(lambda *_: None)
+    assert effects("call_module", "m", ("x",), {}, module).impure
