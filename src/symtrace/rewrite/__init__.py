@@ -2,6 +2,7 @@
 
 from .matcher import InternalMatch, SubgraphMatcher
 from .replace import Match, ReplacedPatterns, replace_pattern, replace_pattern_with_filters
+from .why_not import why_not
 
 __all__ = [
     "InternalMatch",
@@ -10,4 +11,5 @@ __all__ = [
     "SubgraphMatcher",
     "replace_pattern",
     "replace_pattern_with_filters",
+    "why_not",
 ]

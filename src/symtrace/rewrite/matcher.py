@@ -15,7 +15,7 @@ from ..ir import Graph, Node
 from ..ops.canonical import Call, same_literal
 from .pattern import Pattern, call_of, head, is_node, resolve, same_configuration
 
-__all__ = ["InternalMatch", "SubgraphMatcher"]
+__all__ = ["InternalMatch", "SubgraphMatcher", "same_module"]
 
 
 @dataclass
@@ -320,7 +320,7 @@ class _Search:
             return True
         if self.heads[wanted] != head(value, self.pattern.normalize):
             return False
-        return wanted.op != "call_module" or _same_module(wanted, value)
+        return wanted.op != "call_module" or same_module(wanted, value)
 
     def _operands(self, wanted: Node, value: Node, rest: _Goals) -> list[_Goals]:
         """Return the ways to match the operands of two nodes."""
@@ -422,7 +422,7 @@ def _push(wanted: Sequence[Any], values: Sequence[Any], rest: _Goals) -> _Goals:
     return rest
 
 
-def _same_module(wanted: Node, value: Node) -> bool:
+def same_module(wanted: Node, value: Node) -> bool:
     """Return whether two nodes call modules that do the same.
 
     Modules without parameters and buffers do if they are of one class and built alike. With them, the path
