@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
+
+from torch import nn
 
 from ..ir import Node
 from ..rewrite.sources import check_graph_module
@@ -106,7 +108,7 @@ def insert_subgm(
 
     Args:
         gm: Module to change.
-        sub_gm: Module to call; it is registered under the name of its class.
+        sub_gm: Module to call; it is registered under the name of its class, or a free one like it.
         orig_inputs: Nodes to pass.
         orig_outputs: Nodes whose users take the results instead.
         insertion_point: The call is put behind this node; by default, in front of the first user of a result.
@@ -114,7 +116,7 @@ def insert_subgm(
     Returns:
         `gm`.
     """
-    name = sub_gm.__class__.__name__
+    name = free_name(gm, sub_gm.__class__.__name__)
     gm.add_submodule(name, sub_gm)
     if insertion_point is None:
         users = [user for node in orig_outputs for user in node.users]
@@ -132,6 +134,15 @@ def insert_subgm(
     if all("val" in node.meta for node in orig_outputs):
         call.meta["val"] = tuple(node.meta["val"] for node in orig_outputs)
     return gm
+
+
+def free_name(module: nn.Module, name: str, taken: Collection[str] = ()) -> str:
+    """Return `name`, or a name like it that is neither an attribute of `module` nor in `taken`."""
+    number, found = 0, name
+    while found in taken or hasattr(module, found):
+        number += 1
+        found = f"{name}_{number}"
+    return found
 
 
 def _take_over(old: Node, new: Node) -> None:
@@ -162,7 +173,8 @@ def fuse_by_partitions(
     Args:
         gm: Module to change.
         partitions: Sets of nodes; the keys of a mapping.
-        prefix: Start of the names of the new modules: `<prefix>0`, `<prefix>1`, ...
+        prefix: Start of the names of the new modules: `<prefix>0`, `<prefix>1`, ..., or free names like
+            these.
         always_return_tuple: Modules return a tuple also if they have one result only.
 
     Returns:

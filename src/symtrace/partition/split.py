@@ -12,6 +12,7 @@ from torch import nn
 from ..ir import Node, map_arg
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
+from .fuse import free_name
 from .stages import order_stages
 
 __all__ = ["split_module"]
@@ -91,7 +92,7 @@ def _collect(
     stages: dict[Hashable, _Stage] = {}
     taken: set[str] = set()
     for key in order:
-        name = _free_name(m, f"{prefix}_{key}", taken)
+        name = free_name(m, f"{prefix}_{key}", taken)
         taken.add(name)
         stages[key] = _Stage(name)
     for node in m.graph.nodes:
@@ -107,14 +108,6 @@ def _collect(
             if theirs is not None:
                 theirs.outputs[used] = None
     return stages
-
-
-def _free_name(m: nn.Module, name: str, taken: set[str]) -> str:
-    number, found = 0, name
-    while found in taken or hasattr(m, found):
-        number += 1
-        found = f"{name}_{number}"
-    return found
 
 
 class _Builder:

@@ -174,6 +174,10 @@ class _Split:
                 values[node] = value
         for used in _used_by(self.gm.graph.output_node()):
             if used.op == "get_attr" and used not in values:
+                if used.target.partition(".")[0] in modules:
+                    raise PartitionError(
+                        "ST221", what=f"the tag `{used.target}` is the name of what is returned, too"
+                    )
                 values[used] = graph.node_copy(used)
                 modules[used.target] = _attribute(self.gm, used.target)
         graph.output(map_arg(self.gm.graph.output_node().args[0], values.__getitem__))

@@ -199,3 +199,15 @@ def test_modules_of_torch_fx_are_refused():
 
     with pytest.raises(ArgumentError, match="from_torch_fx"):
         CapabilityBasedPartitioner(torch.fx.symbolic_trace(lambda x: x + 1), Support())
+
+
+def test_fusing_twice_keeps_the_first_modules():
+    model = lambda x: torch.relu(torch.neg(x + 1)) + 2
+    gm, partitioner = propose(model, allows_single_node_partition=True)
+    partitioner.partition_and_fuse()
+    relu = create_op_support(lambda modules, node: node.target is torch.relu)
+    CapabilityBasedPartitioner(gm, relu, allows_single_node_partition=True).partition_and_fuse()
+    gm.graph.lint()
+    assert [n.target for n in gm.graph.nodes if n.op == "call_module"] == ["fused_1", "fused_0_1", "fused_0"]
+    x = torch.rand(2) - 2
+    assert torch.equal(gm(x), model(x))
