@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+
 from ..ir import Graph, Node
 from ..ops.canonical import Call, same_literal
 from .pattern import Pattern, call_of, head, is_node, resolve, same_configuration
 
-__all__ = ["InternalMatch", "SubgraphMatcher", "same_module"]
+__all__ = ["InternalMatch", "SubgraphMatcher", "same_constant", "same_module"]
 
 
 @dataclass
@@ -320,6 +322,8 @@ class _Search:
             return True
         if self.heads[wanted] != head(value, self.pattern.normalize):
             return False
+        if wanted.op == "get_attr":
+            return same_constant(wanted, value)
         return wanted.op != "call_module" or same_module(wanted, value)
 
     def _operands(self, wanted: Node, value: Node, rest: _Goals) -> list[_Goals]:
@@ -420,6 +424,33 @@ def _push(wanted: Sequence[Any], values: Sequence[Any], rest: _Goals) -> _Goals:
     for pair in zip(reversed(wanted), reversed(values), strict=True):
         rest = (*pair, rest)
     return rest
+
+
+def same_constant(wanted: Node, value: Node) -> bool:
+    """Return False for two constants with different values.
+
+    A parameter, or a buffer that is part of the state, stands for any other: its value is not what a pattern
+    is about. A tensor that the program merely holds is a literal.
+    """
+    mine, theirs = _held(wanted), _held(value)
+    if mine is None or mine is theirs:
+        return True
+    if theirs is None:
+        return False
+    alike = mine.shape == theirs.shape and mine.dtype == theirs.dtype and mine.device == theirs.device
+    return alike and bool(torch.equal(mine, theirs))
+
+
+def _held(node: Node) -> torch.Tensor | None:
+    """Return the tensor that a node reads if it is neither a parameter nor part of the state."""
+    path, _, name = node.target.rpartition(".")
+    owner = node.graph.owning_module
+    holder = resolve(owner, path) if path else owner
+    found = getattr(holder, name, None)
+    if not isinstance(found, torch.Tensor) or isinstance(found, torch.nn.Parameter):
+        return None
+    is_buffer = name in getattr(holder, "_buffers", ())
+    return None if is_buffer and name not in getattr(holder, "_non_persistent_buffers_set", ()) else found
 
 
 def same_module(wanted: Node, value: Node) -> bool:

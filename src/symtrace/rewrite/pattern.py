@@ -41,8 +41,7 @@ def head(node: Node, normalize: bool) -> Hashable:
         module = resolve(node.graph.owning_module, node.target)
         return (op, node.target) if module is None else (op, type(module))
     if op == "get_attr":
-        value = resolve(node.graph.owning_module, node.target)
-        return (op, torch.Tensor if isinstance(value, torch.Tensor) else type(value))
+        return (op, type(resolve(node.graph.owning_module, node.target)))
     return op
 
 

@@ -8,7 +8,7 @@ from ..analysis import EffectAnalysis
 from ..errors import ArgumentError
 from ..ir import Node
 from ..ops.canonical import same_literal
-from .matcher import InternalMatch, SubgraphMatcher, same_module
+from .matcher import InternalMatch, SubgraphMatcher, same_constant, same_module
 from .pattern import Pattern, call_of, head, is_node
 from .placement import Placer
 from .sources import graph_of
@@ -105,6 +105,8 @@ def _calls(
         return f"`{wanted}` of the pattern calls {_target(wanted)}, `{value}` calls {_target(value)}"
     if wanted.op == "call_module" and not same_module(wanted, value):
         return f"`{wanted}` of the pattern and `{value}` call modules with other settings, weights or paths"
+    if wanted.op == "get_attr" and not same_constant(wanted, value):
+        return f"`{wanted}` of the pattern and `{value}` are constants with different values"
     mine, theirs = pattern.call(wanted), dict(call_of(value, pattern.normalize).forms)
     common = next(((values, theirs[index]) for index, values in mine.forms if index in theirs), None)
     if common is None or len(common[0]) != len(common[1]):

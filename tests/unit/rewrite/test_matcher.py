@@ -242,3 +242,22 @@ def test_patterns_that_name_their_nodes():
     assert [str(n) for n in match.returning_nodes] == ["relu"]
     with pytest.raises(PatternError, match="ST211"):
         SubgraphMatcherWithNameNodeMap(symbolic_trace(lambda x: torch.neg(x)))
+
+
+def test_constants_are_literals_and_parameters_are_not():
+    one, other, equal = torch.full((2,), 5.0), torch.full((2,), 7.0), torch.full((2,), 5.0)
+    model = lambda x: torch.relu(x) + one
+    assert count(model, lambda x: torch.relu(x) + one) == 1
+    assert count(model, lambda x: torch.relu(x) + equal) == 1
+    assert count(model, lambda x: torch.relu(x) + other) == 0
+
+    class Scaled(torch.nn.Module):
+        def __init__(self, value):
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.full((2,), value))
+            self.register_buffer("shift", torch.full((3,), value))
+
+        def forward(self, x):
+            return x * self.scale + self.shift.sum()
+
+    assert count(Scaled(1.0), Scaled(2.0)) == 1
