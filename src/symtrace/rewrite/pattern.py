@@ -13,6 +13,7 @@ from ..errors import PatternError
 from ..ir import Graph, Node
 from ..ops.canonical import Call, call_form, head_of, same_literal
 from ..ops.normalize import bind
+from ..ops.program import guard
 from ..ops.schemas import Signature, python_signature
 
 __all__ = ["Pattern", "call_of", "head", "is_node", "output_nodes", "resolve", "same_configuration"]
@@ -171,8 +172,8 @@ def _for_effect(graph: Graph) -> list[Node]:
     """Return the nodes that nothing uses but that have an effect."""
     found = []
     for node in graph.nodes:
-        if node.users or node.op in ("output", "placeholder"):
-            continue
+        if node.users or node.op in ("output", "placeholder") or node.target is guard:
+            continue  # a guard holds for the pattern itself, and says nothing of where it may stand
         if node_effect(node).is_pure:
             raise PatternError("ST203", node=node.name)
         found.append(node)

@@ -261,3 +261,12 @@ def test_constants_are_literals_and_parameters_are_not():
             return x * self.scale + self.shift.sum()
 
     assert count(Scaled(1.0), Scaled(2.0)) == 1
+
+
+def test_guards_of_the_pattern_are_not_looked_for():
+    def pattern(x, bias=None):
+        y = torch.neg(x)
+        return y if bias is None else y + bias
+
+    guarded = symbolic_trace(pattern, concrete_args={"bias": None}).graph
+    assert len(SubgraphMatcher(guarded).match(symbolic_trace(lambda x: torch.neg(x) * 2).graph)) == 1
