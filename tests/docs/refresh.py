@@ -29,12 +29,13 @@ def console(text: str, folder: str) -> str:
         words = shlex.split(command)
         if words[0] == "cat" and len(words) == 2:
             Path(folder, words[1]).write_text(shown)
-        if words[0] == "symtrace" and "..." not in shown:
+        if words[0] == "symtrace":
             run = [sys.executable, "-m", "symtrace", *words[1:]]
             done = subprocess.run(run, capture_output=True, text=True, cwd=folder)
-            shown = done.stdout + done.stderr
-            if "Traceback (most recent call last)" in shown:
-                raise SystemExit(f"{command} fails:\n{shown}")
+            printed = done.stdout + done.stderr
+            if "Traceback (most recent call last)" in printed:
+                raise SystemExit(f"{command} fails:\n{printed}")
+            shown = shown if "..." in shown else printed
         out.append(f"$ {command}\n{shown}")
     return "".join(out)
 
