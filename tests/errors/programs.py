@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from symtrace.errors import SymtraceError
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -23,6 +25,8 @@ def run_python(source: str, name: str) -> None:
 
 def run_console(source: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the one command of a console example in `folder`."""
+    if "torchvision" in source:
+        pytest.importorskip("torchvision")
     words = shlex.split(source.removeprefix("$ "))
     assert words[0] == "symtrace"
     command: list[Any] = [sys.executable, "-m", "symtrace", *words[1:]]

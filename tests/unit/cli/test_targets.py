@@ -89,6 +89,10 @@ def test_a_module_object_is_the_program(model):
 
 def test_a_function_that_returns_a_module_is_a_factory(model):
     assert load_program(f"{model}:factory").lin.in_features == 4
+
+
+def test_a_model_function_of_torchvision_is_a_factory():
+    pytest.importorskip("torchvision")
     assert isinstance(load_program("torchvision.models:resnet18"), nn.Module)
 
 
