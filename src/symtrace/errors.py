@@ -13,10 +13,10 @@ __all__ = [
     "GraphEditError",
     "GuardError",
     "LintError",
-    "MissingMethodError",
     "MutableOperationError",
     "PatternError",
     "ReplayError",
+    "RootError",
     "SymtraceError",
     "SymtraceWarning",
     "TargetError",
@@ -112,8 +112,8 @@ class ArgumentError(SymtraceError, TypeError, ValueError, RuntimeError):
     """An argument has the wrong type or value."""
 
 
-class MissingMethodError(ArgumentError, AttributeError, AssertionError):
-    """The root has no method of the name that is to be traced."""
+class RootError(ArgumentError, AttributeError, AssertionError):
+    """What was given as the root has no parameters that could be told, or no method of the name to trace."""
 
 
 class TargetError(SymtraceError, AttributeError, RuntimeError):

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, RootError
 from .hooks import original_isinstance
 
 __all__ = [
@@ -90,12 +90,12 @@ def arguments_of(function: Callable[..., Any], skip_first: bool) -> tuple[list[A
         skip_first: Leave out the first parameter, which is the module.
 
     Raises:
-        ArgumentError: ST014, its signature can't be told.
+        RootError: ST014, its signature can't be told.
     """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError) as error:
-        raise ArgumentError("ST014", root=repr(function), reason=str(error)) from None
+        raise RootError("ST014", root=repr(function), reason=str(error)) from None
     parameters = list(signature.parameters.values())
     if skip_first:
         if not parameters or parameters[0].kind not in (
@@ -103,9 +103,7 @@ def arguments_of(function: Callable[..., Any], skip_first: bool) -> tuple[list[A
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             inspect.Parameter.VAR_POSITIONAL,
         ):
-            raise ArgumentError(
-                "ST014", root=repr(function), reason="`self` argument cannot be *args expanded!"
-            )
+            raise RootError("ST014", root=repr(function), reason="`self` argument cannot be *args expanded!")
         if parameters[0].kind is not inspect.Parameter.VAR_POSITIONAL:
             parameters = parameters[1:]
     empty = inspect.Parameter.empty
@@ -126,7 +124,7 @@ def call_positionally(
     parameter, so that a copy of the function is called whose code takes it so.
 
     Raises:
-        ArgumentError: ST014, the function takes `*args` or `**kwargs` and is no plain Python function.
+        RootError: ST014, the function takes `*args` or `**kwargs` and is no plain Python function.
     """
     variable = [
         a for a in arguments if a.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -136,12 +134,12 @@ def call_positionally(
         return function(*leading, *_positional(arguments, values), **_keywords(arguments, values))
     plain = inspect.unwrap(function)
     if not isinstance(plain, types.FunctionType):
-        raise ArgumentError(
+        raise RootError(
             "ST014", root=repr(function), reason="it takes *args or **kwargs and is no plain function"
         )
     code = plain.__code__
     if code.co_argcount < len(leading):
-        raise ArgumentError(
+        raise RootError(
             "ST014", root=repr(function), reason="`self` cannot be part of *args expansion without examples"
         )
     count = code.co_argcount + code.co_kwonlyargcount

@@ -296,9 +296,9 @@ class TracerBase:
         """Answer `item in value`.
 
         Raises:
-            DataDependentError: ST013, the answer is not known while tracing.
+            DataDependentError: ST020, the answer is not known while tracing.
         """
-        return bool(self._decide(obj, "in", "ST013", lambda value: item in value))
+        return bool(self._decide(obj, "in", "ST020", lambda value: item in value))
 
     def to_array(self, obj: Proxy) -> Any:
         """Answer a conversion to numpy.

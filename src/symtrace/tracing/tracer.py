@@ -17,7 +17,7 @@ from torch import nn
 
 from ..codegen import PyTreeCodeGen, PyTreeInfo
 from ..diagnostics import Location
-from ..errors import ArgumentError, DataDependentError, MissingMethodError, TraceError
+from ..errors import ArgumentError, DataDependentError, RootError, TraceError
 from ..ir import Node
 from ..ops import program
 from ..runtime import Graph
@@ -419,7 +419,7 @@ class Tracer(Watcher):
             return instance_function
         function = getattr(type(root), name, None)
         if function is None:
-            raise MissingMethodError(
+            raise RootError(
                 "ST014", root=type(root).__name__, reason=f"traced_func_name={name!r} doesn't exist in it"
             )
         if name == "forward" and (root._forward_hooks or root._forward_pre_hooks):
