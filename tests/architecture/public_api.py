@@ -21,13 +21,17 @@ def _signature(value: object) -> str:
 
 
 def _members(cls: type) -> Iterator[str]:
-    for name, value in sorted(vars(cls).items()):
+    own = [base for base in reversed(cls.__mro__) if base.__module__.startswith("symtrace")]
+    members = {name: value for base in own for name, value in vars(base).items()}
+    for name, value in sorted(members.items()):
         if name.startswith("_"):
             continue
         if isinstance(value, property):
             yield f"    {name}: property"
         elif isinstance(value, staticmethod | classmethod):
             yield f"    {name}{_signature(value.__func__)}"
+        elif inspect.isdatadescriptor(value):
+            yield f"    {name}: attribute"
         elif callable(value):
             yield f"    {name}{_signature(value)}"
 
