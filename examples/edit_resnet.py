@@ -8,10 +8,10 @@ from __future__ import annotations
 import torch
 import torchvision
 from rich import print as show
-from symtrace.passes.shape_prop import ShapeProp
 from torch import nn
 
 import symtrace as fx
+from symtrace.passes.shape_prop import ShapeProp
 from symtrace.visualize import graph_tree
 
 
