@@ -75,7 +75,10 @@ def tracing_as(tracer: Tracer | None) -> Iterator[None]:
 @contextmanager
 def unwatched() -> Iterator[None]:
     """Run torch code of symtrace's own during a capture, without any of it being recorded."""
-    with tracing_as(None), torch._C.DisableTorchFunction():  # modes and subclasses alike; checked on 2.13, 2.14
+    with (
+        tracing_as(None),
+        torch._C.DisableTorchFunction(),
+    ):  # modes and subclasses alike; checked on 2.13, 2.14
         yield
 
 

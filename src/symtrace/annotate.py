@@ -1,0 +1,5 @@
+"""FX's spelling: `symtrace.annotate`."""
+
+from .tracing.annotation import annotate
+
+__all__ = ["annotate"]
