@@ -41,16 +41,15 @@ def capture_target(
 
 
 def _capture(target: str, program: Any, inputs: Inputs) -> GraphModule:
-    from ..runtime import GraphModule
-    from ..tracing import capture, symbolic_trace
+    import symtrace  # the public doors, which also honour what other packages have told torch.fx
 
-    if isinstance(program, GraphModule):
+    if isinstance(program, symtrace.GraphModule):
         return program
     arguments = copy.deepcopy(inputs)
     try:
         if not inputs:
-            return symbolic_trace(program)
-        return capture(program, arguments.args, arguments.kwargs)
+            return symtrace.symbolic_trace(program)
+        return symtrace.capture(program, arguments.args, arguments.kwargs)
     except TraceError:
         raise
     except ArgumentError as error:

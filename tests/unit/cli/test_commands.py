@@ -159,3 +159,10 @@ def test_the_output_of_a_command_is_plain_when_it_is_piped(model):
     assert "\x1b" not in done.stdout + done.stderr
     assert done.stderr == ""
     assert not any(line.endswith(" ") for line in done.stdout.splitlines())
+
+
+@pytest.mark.zoo
+def test_functions_that_other_packages_keep_whole_stay_whole(capsys):
+    pytest.importorskip("torchvision")
+    out = printed(capsys, "show", "torchvision.models:swin_t")
+    assert "shifted_window_attention(" in out
