@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-import textwrap
 import types
 from collections.abc import Callable
 from typing import Any, cast
@@ -49,16 +48,18 @@ class AST_Rewriter(ast.NodeTransformer):
             lines, first = inspect.getsourcelines(fn)
         except (OSError, TypeError):
             return fn
+        # Not dedented, since lines of a string may have less indentation than the function.
+        indented = lines[0][:1].isspace()
         try:
-            tree = ast.parse(textwrap.dedent("".join(lines)))
+            tree = ast.parse("".join(["if True:\n", *lines] if indented else lines))
         except SyntaxError:  # a lambda in the middle of an expression
             return fn
-        definition = tree.body[0]
+        definition = tree.body[0].body[0] if isinstance(tree.body[0], ast.If) else tree.body[0]
         if not isinstance(definition, ast.FunctionDef):
             return fn
         definition.decorator_list = []
         self.visit(definition)
-        ast.increment_lineno(definition, first - 1)
+        ast.increment_lineno(definition, first - (2 if indented else 1))
         return _compiled(definition, fn)
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:

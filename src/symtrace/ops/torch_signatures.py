@@ -19,6 +19,7 @@ __all__ = [
     "check_for_mutable_operation",
     "create_type_hint",
     "get_signature_for_torch_op",
+    "python_type",
     "type_matches",
     "writing_overload",
 ]
@@ -42,15 +43,15 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _python_type(kind: Any) -> Any:
+def python_type(kind: Any) -> Any:
     """Return torch's type as an annotation of Python's."""
     name = kind.kind()
     if name == "OptionalType":
-        return typing.Optional[_python_type(kind.getElementType())]  # noqa: UP045 - a type made at run time
+        return typing.Optional[python_type(kind.getElementType())]  # noqa: UP045 - a type made at run time
     if name == "ListType":
-        return typing.List[_python_type(kind.getElementType())]  # noqa: UP006 - as torch's own annotations
+        return typing.List[python_type(kind.getElementType())]  # noqa: UP006 - as torch's own annotations
     if name == "TupleType":
-        return typing.Tuple[tuple(_python_type(item) for item in kind.elements())]  # noqa: UP006
+        return typing.Tuple[tuple(python_type(item) for item in kind.elements())]  # noqa: UP006
     return _TYPES.get(name, typing.Any)
 
 
@@ -65,9 +66,9 @@ def _signature(schema: Any) -> inspect.Signature:
         name = {"self": "input" if index == 0 else "self", "from": "from_"}.get(argument.name, argument.name)
         default = argument.default_value if argument.has_default_value() else inspect.Parameter.empty
         parameters.append(
-            inspect.Parameter(name, kind, default=default, annotation=_python_type(argument.type))
+            inspect.Parameter(name, kind, default=default, annotation=python_type(argument.type))
         )
-    returned = [_python_type(item.type) for item in schema.returns]
+    returned = [python_type(item.type) for item in schema.returns]
     result: Any = None
     if returned:
         result = returned[0] if len(returned) == 1 else types.GenericAlias(tuple, tuple(returned))

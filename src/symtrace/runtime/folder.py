@@ -30,7 +30,7 @@ import torch
 _PARTS = torch.load(Path(__file__).with_name("parts.pt"), weights_only=False)
 
 
-class {name}(nn.Module):
+class {name}(torch.nn.Module):
     """{title}, captured."""
 
     def __init__(self):
