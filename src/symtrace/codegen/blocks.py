@@ -17,9 +17,7 @@ def with_blocks(graph: Graph) -> dict[Node, Node]:
 
     Cost: linear.
     """
-    if not any(
-        node._target is enter_mode for node in graph.find_nodes(op="call_function", target=enter_mode)
-    ):
+    if not any(node._target is enter_mode for node in graph.nodes):
         return {}
     pairs: dict[Node, Node] = {}
     open_nodes: list[Node] = []

@@ -235,15 +235,12 @@ def erase(graph: Graph, node: Any) -> None:
 
 
 def _unlink(graph: Graph, node: Node) -> None:
-    found: list[Node] = []
-    find_nodes(node._args, found, Node)
-    if node._kwargs:
-        find_nodes(node._kwargs, found, Node)
-    for used in found:
+    for used in node.all_input_nodes:
         used._remove_user(node)
     before, after = node._prev, node._next
     before._next, after._prev = after, before
-    _unindex(graph, node)
+    if graph._index is not None:
+        _unindex(graph, node)
     node._order = -1
     if graph._cursor is node:
         graph._cursor = after
@@ -350,7 +347,8 @@ def replace_uses(
     graph: Graph, old: Node, new: Any, keep: Callable[[Node], bool] | None, propagate_meta: bool
 ) -> list[Node]:
     """Make the users of `old` use `new`; see `Node.replace_all_uses_with`."""
-    new = own(graph, new)
+    if type(new) is not Node or new.graph is not graph or new._order < 0:
+        new = own(graph, new)
     if propagate_meta and new._meta:
         raise ArgumentError("ST112", what="replace_with", expected="without metadata when propagate_meta is set",
                             actual=f"{new._name} with {sorted(new._meta)}")  # fmt: skip

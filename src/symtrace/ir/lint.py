@@ -208,16 +208,15 @@ def _late_inputs(node: Node, value: Any) -> Iterator[Fault]:
 
 
 def _target_faults(graph: Graph) -> Iterator[Fault]:
-    known: dict[tuple[str, str], str | None] = {}
+    sound: dict[str, set[str]] = {"call_module": set(), "get_attr": set()}
     places: dict[str, Any] = {"": graph._owning_module}
     for node in graph.nodes:
-        op = node._op
-        if op == "call_module" or op == "get_attr":
-            key = (op, node._target)
-            if key not in known:
-                known[key] = _unresolved(places, op, node._target)
-            fault = known[key]
-            if fault is not None:
+        known = sound.get(node._op)
+        if known is not None and node._target not in known:
+            fault = _unresolved(places, node._op, node._target)
+            if fault is None:
+                known.add(node._target)
+            else:
                 yield node, fault
 
 
