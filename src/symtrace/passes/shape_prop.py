@@ -65,6 +65,9 @@ def tensor_metadata(tensor: torch.Tensor, include_contiguity: bool = True) -> Te
     )
 
 
+_extract_tensor_metadata = tensor_metadata  # FX's spelling
+
+
 def _quantisation(tensor: torch.Tensor) -> dict[str, Any]:
     scheme = tensor.qscheme()
     found: dict[str, Any] = {"qscheme": scheme}

@@ -41,6 +41,8 @@ class {name}(torch.nn.Module):
             self.register_parameter(name, parameter)
         for name, (buffer, persistent) in _PARTS["buffers"].items():
             self.register_buffer(name, buffer, persistent=persistent)
+        for name, value in _PARTS["attributes"].items():
+            setattr(self, name, value)
         self.training = _PARTS["training"]
 
 
@@ -54,12 +56,16 @@ exec(compile(_SOURCE, __file__ + ":forward", "exec"), _GLOBALS)
 def write_folder(module: GraphModule, folder: Path, name: str) -> None:
     """Write `module` as a package; files are complete or not there."""
     code = module.graph.python_code("self")
+    read = {node.target.partition(".")[0] for node in module.graph.nodes if node.op == "get_attr"}
     parts = {
         "modules": dict(module.named_children()),
         "parameters": dict(module._parameters),
         "buffers": {
             key: (value, key not in module._non_persistent_buffers_set)
             for key, value in module._buffers.items()
+        },
+        "attributes": {
+            name: module.__dict__[name] for name in sorted(read - {"training"}) if name in module.__dict__
         },
         "training": module.training,
         "globals": code.globals,

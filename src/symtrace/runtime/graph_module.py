@@ -20,6 +20,7 @@ from . import folder, readable
 from .compiled import Compiled, compile_source
 from .graph import Graph, find_module
 from .notes import note_generated_line
+from .storing import storable_state
 from .submodules import adopt_target, assign_attribute, shallow_module
 
 __all__ = ["GraphModule"]
@@ -87,17 +88,23 @@ class GraphModule(nn.Module):
         if not isinstance(graph, Graph):
             raise ArgumentError("ST112", what="graph", expected="a symtrace Graph", actual=_kind(graph))
         type(self).__name__ = class_name
-        targets = {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")} - {""}
-        self._set_interned(graph, targets)
-        targets = {target for target in targets if target.partition(".")[0] not in graph.interned}
+        # In the order of the graph, which is the order of the module's tables.
+        used = dict.fromkeys(node.target for node in graph.nodes if node.op in ("get_attr", "call_module"))
+        self._set_interned(graph, set(used) - {""})
+        targets = [
+            target
+            for target in used
+            if target not in ("", "training") and target.partition(".")[0] not in graph.interned
+        ]
+        targets.sort(key=lambda path: path.count("."))
         if isinstance(root, nn.Module):
             self.training = root.training
-            for target in sorted(targets - {"training"}, key=lambda path: path.count(".")):
+            for target in targets:
                 adopt_target(self, root, target)
             if isinstance(root, GraphModule):
                 self.meta.update(root.meta)
         elif isinstance(root, dict):
-            for target in sorted(targets - {"training"}, key=lambda path: path.count(".")):
+            for target in targets:
                 if target not in root:
                     raise TargetError("ST115", node=target, kind="", target=target, module="root",
                                       nearest=", ".join(list(root)[:8]) or "none")  # fmt: skip
@@ -338,12 +345,24 @@ class GraphModule(nn.Module):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            original = self.__dict__.get("original_class")
+            original = self._original_class()
+            if name == "original_class" and original is not None:
+                return original
             found = inspect.getattr_static(original, name, None) if original is not None else None
             if found is None or (name.startswith("__") and name.endswith("__")):
                 raise
         bind = getattr(type(found), "__get__", None)
         return found if bind is None else bind(found, self, original)
+
+    def _original_class(self) -> type | None:
+        """Return the class of the original; of a module that was loaded, it is imported when it is asked for."""
+        name = self.__dict__.get("original_class_name")
+        if "original_class" not in self.__dict__ and name is not None:
+            try:
+                self.__dict__["original_class"] = resolve_qualified(name)
+            except LookupError:
+                self.__dict__["original_class_name"] = None
+        return self.__dict__.get("original_class")
 
     # ------------------------------------------------------------------ copies
 
@@ -372,9 +391,8 @@ class GraphModule(nn.Module):
 
     def __reduce__(self) -> Any:
         base = next(base for base in type(self).__mro__ if not base.__dict__.get("_is_instance_class", False))
-        state = self._copy_state()
-        if not _is_importable(state.get("original_class")):
-            state.pop("original_class", None)
+        called = {node.target for node in self._graph.nodes if node.op == "call_module"}
+        state = storable_state(self, self._copy_state(), called)
         return _restore, (base, type(self).__name__, self._graph), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -403,16 +421,6 @@ def _place_of(graph: Graph) -> str:
 def _kind(value: object) -> str:
     cls = type(value)
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
-
-
-def _is_importable(cls: type | None) -> bool:
-    """Tell whether a class is found again by its name, as pickle needs it."""
-    if cls is None:
-        return True
-    try:
-        return resolve_qualified(f"{cls.__module__}.{cls.__qualname__}") is cls
-    except LookupError:
-        return False
 
 
 def _restore(base: type[GraphModule], class_name: str, graph: Graph) -> GraphModule:
