@@ -80,9 +80,9 @@ def code_lines(gm: Any) -> list[str]:
 
 
 def _plain_table(rows: Any, headers: Any = ()) -> str:
-    """Left-aligned columns, two spaces apart: what torch.fx asks of `tabulate`."""
+    """Left-aligned columns, two spaces apart and wider than their headers: what torch.fx asks of `tabulate`."""
     cells = [[str(cell) for cell in row] for row in [headers, *rows]]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(headers))]
+    widths = [max(len(cells[0][i]) + 2, *(len(row[i]) for row in cells)) for i in range(len(headers))]
     cells.insert(1, ["-" * width for width in widths])
     return "\n".join(
         "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells

@@ -338,6 +338,16 @@ def _make_context(original: Any) -> Any:
     return __init__
 
 
+def _unwrapping(original: Any) -> Any:
+    """What torch 2.13 calls in `Function.apply` on all that `isinstance` takes for a tensor."""
+
+    def unwrap_if_dead(value: Any) -> Any:
+        tracer = _active.tracer
+        return value if tracer is not None and tracer._is_proxy(value) else original(value)
+
+    return unwrap_if_dead
+
+
 def _enter(original: Any) -> Any:
     def __enter__(self: Any) -> Any:
         tracer = _active.tracer
@@ -454,6 +464,8 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(torch.random, "manual_seed", _recorded)
         patches.patch(torch.autograd.Function, "apply", _apply)
         patches.patch(torch.autograd.function.BackwardCFunction, "__init__", _make_context)
+        if hasattr(torch._functorch.utils, "unwrap_if_dead"):
+            patches.patch(torch._functorch.utils, "unwrap_if_dead", _unwrapping)
         for manager in MODES:
             patches.patch(manager, "__enter__", _enter)
             patches.patch(manager, "__exit__", _exit)
