@@ -52,6 +52,12 @@ class _Plain(ast.NodeTransformer):
             return ast.Constant(...)
         return index
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "complex":  # torch.fx up to 2.13 writes `2j`
+            return ast.Constant(complex(*(ast.literal_eval(arg) for arg in node.args)))
+        return node
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if node.attr in ("tree_flatten_spec", "_in_spec", "_out_spec"):
