@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -222,6 +223,41 @@ class _Named:
         return _Named, (self.name,)
 
 
+@dataclass(frozen=True)
+class _ClassName:
+    """Stands for a class in metadata, so that loading imports nothing: the class comes back if it is loaded already."""
+
+    module: str
+    name: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _ClassName, (self.module, self.name)
+
+    @staticmethod
+    def of(cls: type) -> _ClassName:
+        return _ClassName(cls.__module__, cls.__qualname__)
+
+    def resolve(self) -> Any:
+        """Return the class, or its dotted name where its module has not been imported."""
+        found: Any = sys.modules.get(self.module)
+        for atom in self.name.split("."):
+            found = getattr(found, atom, None)
+        return f"{self.module}.{self.name}" if found is None else found
+
+
+def _with_classes(meta: dict[str, Any] | None, swap: Callable[[Any], Any], known: dict[int, Any]) -> Any:
+    """Return `meta` with the classes in its module stack put through `swap`; nodes share their stacks."""
+    stack = None if meta is None else meta.get("nn_module_stack")
+    if not isinstance(stack, dict):
+        return meta
+    if id(stack) not in known:
+        known[id(stack)] = {
+            key: (item[0], swap(item[1])) if isinstance(item, tuple) and len(item) == 2 else item
+            for key, item in stack.items()
+        }
+    return {**(meta or {}), "nn_module_stack": known[id(stack)]}
+
+
 def encode(graph: Graph) -> dict[str, Any]:
     """Return the graph as flat rows of plain values, for pickling.
 
@@ -230,6 +266,12 @@ def encode(graph: Graph) -> dict[str, Any]:
     """
     index: dict[Node, _Ref] = {}
     functions: dict[Any, Any] = {}
+    storable: dict[int, bool] = {}
+    stacks: dict[int, Any] = {}
+
+    def name_of(cls: Any) -> Any:
+        return _ClassName.of(cls) if isinstance(cls, type) else cls
+
     rows = []
 
     def leaf(value: Any) -> Any:
@@ -250,16 +292,16 @@ def encode(graph: Graph) -> dict[str, Any]:
         if node._meta or node._type is not None or node.kind or node.spec or node.origin or node.__dict__:
             facts = (
                 node._type,
-                _storable(node._meta),
+                _storable(_with_classes(node._meta, name_of, stacks), storable),
                 node.kind,
                 node.spec,
                 node.origin,
-                _storable(node.__dict__),
+                _storable(node.__dict__, storable),
             )
         rows.append((node._op, node._name, target, args, kwargs or None, facts))
         index[node] = _Ref(position)
     tracer_cls = graph._tracer_cls
-    return {"rows": rows, "tracer_cls": tracer_cls if _is_storable(tracer_cls) else None,
+    return {"rows": rows, "tracer_cls": None if tracer_cls is None else _ClassName.of(tracer_cls),
             "tracer_extras": graph._tracer_extras, "namespace": graph._namespace.state()}  # fmt: skip
 
 
@@ -291,17 +333,33 @@ def _is_storable(value: Any) -> bool:
     return True
 
 
-def _storable(meta: dict[str, Any] | None) -> dict[str, Any] | None:
+def _storable(meta: dict[str, Any] | None, known: dict[int, bool]) -> dict[str, Any] | None:
+    """Return the part of `meta` that can be stored; `known` spares asking again for values that nodes share."""
     if not meta:
         return None
-    return {key: value for key, value in meta.items() if type(value) in LEAF_TYPES or _is_storable(value)}
+    kept = {}
+    for key, value in meta.items():
+        if type(value) not in LEAF_TYPES:
+            if id(value) not in known:
+                known[id(value)] = _is_storable(value)
+            if not known[id(value)]:
+                continue
+        kept[key] = value
+    return kept
 
 
 def restore(cls: type[Graph], stored: dict[str, Any], extra: dict[str, Any]) -> Graph:
     """Build a graph again from what `encode` gave."""
-    graph = cls(tracer_cls=stored["tracer_cls"], tracer_extras=stored["tracer_extras"])
+    tracer = stored["tracer_cls"] and stored["tracer_cls"].resolve()
+    graph = cls(
+        tracer_cls=tracer if isinstance(tracer, type) else None, tracer_extras=stored["tracer_extras"]
+    )
     nodes: list[Node] = []
+    stacks: dict[int, Any] = {}
     functions: dict[str, Any] = {}
+
+    def class_of(value: Any) -> Any:
+        return value.resolve() if type(value) is _ClassName else value
 
     def leaf(value: Any) -> Any:
         if type(value) is _Ref:
@@ -320,7 +378,8 @@ def restore(cls: type[Graph], stored: dict[str, Any], extra: dict[str, Any]) -> 
             kwargs = map_aggregate(kwargs, leaf)
         node = create(op, target, args, kwargs, name)
         if facts is not None:
-            node._type, node._meta, node.kind, node.spec, node.origin, attributes = facts
+            node._type, meta, node.kind, node.spec, node.origin, attributes = facts
+            node._meta = _with_classes(meta, class_of, stacks)
             if attributes:
                 node.__dict__.update(attributes)
         nodes.append(node)

@@ -44,12 +44,11 @@ _TYPES: dict[str, Any] = {
 
 
 def python_type(kind: Any) -> Any:
-    """Return torch's type as an annotation of Python's."""
+    """Return torch's type as an annotation of Python's, spelled as torch's own annotations are."""
     name = kind.kind()
-    if name == "OptionalType":
-        return typing.Optional[python_type(kind.getElementType())]  # noqa: UP045 - a type made at run time
-    if name == "ListType":
-        return typing.List[python_type(kind.getElementType())]  # noqa: UP006 - as torch's own annotations
+    generic: Any = {"OptionalType": typing.Optional, "ListType": typing.List}.get(name)  # noqa: UP006
+    if generic is not None:
+        return generic[python_type(kind.getElementType())]
     if name == "TupleType":
         return typing.Tuple[tuple(python_type(item) for item in kind.elements())]  # noqa: UP006
     return _TYPES.get(name, typing.Any)

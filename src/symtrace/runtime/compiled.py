@@ -42,7 +42,8 @@ def compile_source(code: PythonCode, module_name: str, place: str = "") -> Compi
         place: Where the program was written, likewise.
     """
     filename = f"{FILE_PREFIX}{module_name}.{next(_numbers)}>{place}"
-    namespace: dict[str, Any] = {"__name__": "symtrace.generated", **code.globals}
+    # Without a `__name__`: torch.compile would import the module of that name.
+    namespace: dict[str, Any] = dict(code.globals)
     exec(compile(code.src, filename, "exec", dont_inherit=True), namespace)
     compiled = Compiled(namespace["forward"], code, filename)
     # Without a time stamp: linecache keeps such an entry until it is taken out.

@@ -102,10 +102,14 @@ def patch_wrapped(patches: PatchSet, extra: Iterable[Any] = ()) -> None:
             _patch_name(patches, table, name)
     for cls, name in wrapped_methods:
         method = getattr(cls, name)
-        patches.patch(cls, name, lambda before, method=method: _gated(before or method))
+        patches.patch(cls, name, functools.partial(_gated_method, method))
     for function in [*_functions.values(), *extra]:
         if isinstance(function, types.FunctionType) and function.__closure__ is None:
             patches.patch_code(function, _trampoline)
+
+
+def _gated_method(method: Any, before: Any) -> Any:
+    return _gated(before or method)
 
 
 def _patch_name(patches: PatchSet, table: dict[str, Any], name: str) -> None:
