@@ -45,6 +45,7 @@ def compile_source(code: PythonCode, module_name: str, place: str = "") -> Compi
     # Without a `__name__`: torch.compile would import the module of that name.
     namespace: dict[str, Any] = dict(code.globals)
     exec(compile(code.src, filename, "exec", dont_inherit=True), namespace)
+    namespace["forward"].__module__ = "symtrace.generated"
     compiled = Compiled(namespace["forward"], code, filename)
     # Without a time stamp: linecache keeps such an entry until it is taken out.
     linecache.cache[filename] = (len(code.src), None, code.src.splitlines(keepends=True), filename)

@@ -187,20 +187,7 @@ class Interpreter:
 
     def run_node(self, n: Node) -> Any:
         """Run one node on the values of `env` and return its value."""
-        args = n._args
-        # Arguments without nodes and flat ones are by far the commonest; they need no walk of the tree.
-        if args:
-            env = self.env
-            values = []
-            for value in args:
-                if type(value) is Node:
-                    values.append(env[value] if value in env else self._missing(n, value))
-                elif type(value) in LEAF_TYPES:
-                    values.append(value)
-                else:
-                    values.append(self.map_nodes_to_values(value, n))
-            args = tuple(values)
-        kwargs = self.map_nodes_to_values(n._kwargs, n) if n._kwargs else {}
+        args, kwargs = self.fetch_args_from_env(n)
         return getattr(self, n._op)(n._target, args, kwargs)
 
     def _run_node_with_meta(self, n: Node) -> Any:
@@ -262,9 +249,20 @@ class Interpreter:
 
     def fetch_args_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments of a node with nodes replaced by their values."""
-        args = self.map_nodes_to_values(n.args, n)
-        kwargs = self.map_nodes_to_values(n.kwargs, n)
-        return args, kwargs
+        args = n._args
+        # Arguments without nodes and flat ones are by far the commonest; they need no walk of the tree.
+        if args:
+            env = self.env
+            values = []
+            for value in args:
+                if type(value) is Node:
+                    values.append(env[value] if value in env else self._missing(n, value))
+                elif type(value) in LEAF_TYPES:
+                    values.append(value)
+                else:
+                    values.append(self.map_nodes_to_values(value, n))
+            args = tuple(values)
+        return args, self.map_nodes_to_values(n._kwargs, n) if n._kwargs else {}
 
     def map_nodes_to_values(self, args: Any, n: Node) -> Any:
         """Return an argument tree with nodes replaced by their values.

@@ -234,19 +234,6 @@ class TracerBase:
         """Return the class that `type(value)` would give for the value itself."""
         return torch.Tensor
 
-    def known_value(self, obj: Proxy) -> Any:
-        """Return the value of a traced value where it is known, adding a guard if it rests on an example.
-
-        Raises:
-            Unknown: It is not known.
-        """
-        value, assumed = self._known.value(obj.node)
-        if assumed and obj.node not in self._guarded:
-            self._guarded.add(obj.node)
-            if not isinstance(value, torch.Tensor):
-                add_guard(self, obj.node, value)
-        return value
-
     def _decide(self, obj: Proxy, asked_for: str, code: str, convert: Callable[[Any], Any]) -> Any:
         try:
             value, assumed = self._known.value(obj.node)

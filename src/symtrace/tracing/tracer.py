@@ -68,7 +68,6 @@ class Tracer(Watcher):
             for name, value in vars(module).items()
             if not name.startswith("_") and callable(value)
         } | {id(function) for function in autowrap_functions}
-        self._autowrap_functions = tuple(autowrap_functions)
         self.root: nn.Module = nn.Module()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:

@@ -17,10 +17,9 @@ __all__ = ["Transformer"]
 class _TransformerTracer(TracerBase):
     """Records into a new graph; submodules stay one node."""
 
-    def __init__(self, graph: Graph, module: nn.Module) -> None:
+    def __init__(self, graph: Graph) -> None:
         super().__init__()
         self.graph = graph
-        self._module = module
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         """Tell whether a module stays one node: here, each does."""
@@ -47,7 +46,7 @@ class Transformer(Interpreter):
         self.new_graph = Graph(tracer_cls=module.graph._tracer_cls, tracer_extras=module.graph._tracer_extras)
         self.new_graph._codegen = module.graph._codegen
         self.new_graph.interned = dict(module.graph.interned)
-        self.tracer = _TransformerTracer(self.new_graph, module)
+        self.tracer = _TransformerTracer(self.new_graph)
         self._node: Node | None = None
 
     def run_node(self, n: Node) -> Any:
