@@ -117,7 +117,7 @@ def _known(target: Any) -> _Rule | None:
         return _builtin_rule(target, name)
     if isinstance(target, types.FunctionType) and target in _functional():
         return _functional_rule(target, name)
-    if isinstance(target, types.FunctionType) and target.__module__.startswith(_VISION):
+    if isinstance(target, types.FunctionType) and (target.__module__ or "").startswith(_VISION):
         return _vision_rule(target)
     if getattr(target, "__module__", None) == "random" or _is_random_method(target):
         return _Rule(RANDOM)

@@ -5,7 +5,9 @@ guards.
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, get_type_hints
+
+import torch
 
 from ..diagnostics import Label, Location
 from ..errors import GuardError
@@ -99,3 +101,13 @@ def is_given(value: Any) -> bool:
     if hasattr(type(value), "__graph_node__"):
         return value.tracer.call_function(is_given, (value,), {})  # type: ignore[no-any-return]
     return value is not None
+
+
+def _leave_to_python(*functions: Any) -> None:
+    """Have TorchScript call functions as the Python functions that they are, with annotations that it can read."""
+    for function in functions:
+        function.__annotations__ = get_type_hints(function)
+        torch.jit.ignore(function)
+
+
+_leave_to_python(guard, is_given)

@@ -325,6 +325,19 @@ def _apply(original: Any) -> Any:
     return classmethod(apply)
 
 
+def _script_call(original: Any) -> Any:
+    """A scripted function stays one node: its interpreter takes no traced values."""
+
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        tracer = _active.tracer
+        proxy = None if tracer is None else tracer._find_proxy(args, kwargs)
+        if proxy is not None:
+            return proxy.tracer.create_proxy("call_function", self, args, kwargs, name=self.name)
+        return original(self, *args, **kwargs)
+
+    return __call__
+
+
 def _make_context(original: Any) -> Any:
     """Comes before `forward` of an autograd function that was applied under a name bound before the capture."""
 
@@ -466,6 +479,7 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(torch.autograd.function.BackwardCFunction, "__init__", _make_context)
         if hasattr(torch._functorch.utils, "unwrap_if_dead"):
             patches.patch(torch._functorch.utils, "unwrap_if_dead", _unwrapping)
+        patches.patch(torch.jit.ScriptFunction, "__call__", _script_call)
         for manager in MODES:
             patches.patch(manager, "__enter__", _enter)
             patches.patch(manager, "__exit__", _exit)
