@@ -328,7 +328,7 @@ def _apply(original: Any) -> Any:
 def _script_call(original: Any) -> Any:
     """A scripted function stays one node: its interpreter takes no traced values."""
 
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         tracer = _active.tracer
         proxy = None if tracer is None else tracer._find_proxy(args, kwargs)
         if proxy is not None:
