@@ -1,10 +1,10 @@
 """Cases C40 and C42: Interpreter and Transformer."""
 
 import pytest
-import symtrace.traceback
 import torch
 
 import symtrace as fx
+import symtrace.traceback
 
 
 def varkw(x, **extra):

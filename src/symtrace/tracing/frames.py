@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import dis
 import functools
 import os
@@ -54,48 +55,93 @@ def user_frames(depth: int = 1, stop: FrameType | None = None) -> tuple[Frame, .
 
 
 @functools.lru_cache(maxsize=256)
-def _instructions(code: CodeType) -> tuple[dict[int, int], list[dis.Instruction]]:
-    listed = [item for item in dis.get_instructions(code) if item.opname != "EXTENDED_ARG"]
-    return {item.offset: index for index, item in enumerate(listed)}, listed
+def _instructions(code: CodeType) -> tuple[list[int], list[dis.Instruction]]:
+    """Return the instructions and where each starts, prefixes such as EXTENDED_ARG included."""
+    starts: list[int] = []
+    listed: list[dis.Instruction] = []
+    for item in dis.get_instructions(code):
+        if len(starts) == len(listed):
+            starts.append(item.offset)
+        if item.opname != "EXTENDED_ARG":
+            listed.append(item)
+    return starts, listed
 
 
-_FILLERS = frozenset({"CACHE", "TO_BOOL", "NOT_TAKEN", "NOP", "COPY", "PRECALL"})
+def _index_at(code: CodeType, offset: int) -> int:
+    """Return which instruction a byte offset lies in: it may be that of a prefix or of an inline cache."""
+    return bisect.bisect_right(_instructions(code)[0], offset) - 1
 
 
-def _following(frame: FrameType) -> list[dis.Instruction]:
-    """Return the instruction that is running and those behind it, without fillers."""
-    offsets, listed = _instructions(frame.f_code)
-    index = offsets.get(frame.f_lasti)
-    if index is None:
-        return []
-    tail = [item for item in listed[index + 1 : index + 8] if item.opname not in _FILLERS]
-    return [listed[index], *tail]
+def _running(frame: FrameType) -> dis.Instruction | None:
+    index = _index_at(frame.f_code, frame.f_lasti)
+    return _instructions(frame.f_code)[1][index] if index >= 0 else None
 
 
-def is_assert(frame: FrameType) -> bool:
-    """Tell whether the value that `frame` is turning into a bool is the condition of an `assert`."""
-    found = _following(frame)
-    if found and not found[0].opname.startswith("POP_JUMP"):
-        found = found[1:]
-    if len(found) < 2 or not (found[0].opname.startswith("POP_JUMP") and found[0].opname.endswith("IF_TRUE")):
+_COMPARISONS = {
+    "==": ("eq",),
+    "!=": ("ne",),
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+}
+
+
+def is_assert(frame: FrameType, made_by: object = None) -> bool:
+    """Tell whether the value that `frame` is turning into a bool has to be true for an `assert` to pass.
+
+    Args:
+        frame: The frame that asks for the bool itself.
+        made_by: The function or name of the method that gave the value. From Python 3.13 on, one instruction
+            compares and asks for the bool, and this tells its result from what it compared on the way to it.
+    """
+    listed = _instructions(frame.f_code)[1]
+    index = _index_at(frame.f_code, frame.f_lasti)
+    if index < 0:
         return False
-    raising = found[1]
+    asks = listed[index]
+    if asks.opname == "COMPARE_OP":
+        comparison = asks.argrepr.removeprefix("bool(").removesuffix(")")
+        name = str(getattr(made_by, "__name__", made_by)).partition(".")[0]
+        if comparison == asks.argrepr or name not in _COMPARISONS.get(comparison, ()):
+            return False
+    if asks.opname in ("COMPARE_OP", "TO_BOOL"):
+        index += 1
+    jump = listed[index]
+    if jump.opname.startswith("POP_JUMP") and jump.opname.endswith("IF_TRUE"):
+        return _fails(listed, index + 1)
+    if jump.opname.startswith("POP_JUMP") and jump.opname.endswith("IF_FALSE"):
+        # Of `assert a and b`, and at the end of a loop.
+        return _fails(listed, _index_at(frame.f_code, jump.argval))
+    return False
+
+
+def _fails(listed: list[dis.Instruction], index: int) -> bool:
+    """Tell whether the instructions at `index` raise what a failed `assert` raises."""
+    while listed[index].opname in ("NOP", "NOT_TAKEN"):
+        index += 1
+    item = listed[index]
     # Python 3.14 loads AssertionError as a common constant.
-    return raising.opname == "LOAD_ASSERTION_ERROR" or (
-        raising.opname == "LOAD_COMMON_CONSTANT" and "AssertionError" in raising.argrepr
+    return item.opname == "LOAD_ASSERTION_ERROR" or (
+        item.opname == "LOAD_COMMON_CONSTANT" and "AssertionError" in item.argrepr
     )
 
 
 def called_by_getattr(frame: FrameType) -> bool:
-    """Tell whether `frame` is calling a function, such as `getattr`, rather than reading an attribute itself."""
-    found = _following(frame)
-    return bool(found) and found[0].opname.startswith("CALL")
+    """Tell whether `frame` lets a function, such as `getattr`, read an attribute rather than reading it itself.
+
+    A class pattern of a `match` statement counts: it too asks whether there is such an attribute.
+    """
+    while frame.f_code.co_name in ("__getattr__", "__getattribute__") and frame.f_back is not None:
+        frame = frame.f_back  # it passes the question on
+    item = _running(frame)
+    return item is not None and item.opname.startswith(("CALL", "PRECALL", "MATCH_CLASS"))
 
 
 def is_unpacking_mapping(frame: FrameType) -> bool:
     """Tell whether `frame` is unpacking a value with `**`, in a call or a dict display."""
-    found = _following(frame)
-    return bool(found) and found[0].opname in ("DICT_MERGE", "DICT_UPDATE")
+    item = _running(frame)
+    return item is not None and item.opname in ("DICT_MERGE", "DICT_UPDATE")
 
 
 def last_user_frame(error: BaseException) -> FrameType | None:
@@ -120,7 +166,5 @@ def last_line(error: BaseException) -> int:
 
 def unpacked_length(frame: FrameType) -> int | None:
     """Return how many values `frame` is unpacking a value into, or None if it does something else with it."""
-    found = _following(frame)
-    if found and found[0].opname.startswith("UNPACK_SEQUENCE"):
-        return found[0].arg
-    return None
+    item = _running(frame)
+    return item.arg if item is not None and item.opname == "UNPACK_SEQUENCE" else None

@@ -13,7 +13,7 @@ import torch
 from ..errors import ArgumentError
 from ..ir import Node
 from .blame import trace_error
-from .frames import called_by_getattr, is_assert, unpacked_length, user_frame
+from .frames import called_by_getattr, is_assert, unpacked_length
 
 if TYPE_CHECKING:
     from .recording import TracerBase
@@ -100,8 +100,8 @@ class Proxy:
 
     def __bool__(self) -> bool:
         if self.tracer.trace_asserts:
-            frame = user_frame(2)
-            if frame is not None and is_assert(frame):
+            node = self.__dict__.get("node")  # not of an attribute, which would be made by asking
+            if is_assert(sys._getframe(1), None if node is None else node.target):
                 self.tracer.call_function(torch._assert, (self, "assertion failed"), {})
                 return True
         return self.tracer.to_bool(self)
