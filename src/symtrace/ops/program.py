@@ -107,7 +107,7 @@ def _leave_to_python(*functions: Any) -> None:
     """Have TorchScript call functions as the Python functions that they are, with annotations that it can read."""
     for function in functions:
         function.__annotations__ = get_type_hints(function)
-        torch.jit.ignore(function)
+        torch.jit.ignore(function)  # type: ignore[no-untyped-call]
 
 
 _leave_to_python(guard, is_given)

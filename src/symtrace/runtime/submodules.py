@@ -28,16 +28,20 @@ _HOOK_TABLES = (
     "_state_dict_hooks",
     "_state_dict_pre_hooks",
 )
+_OWN_TABLES = (*_TABLES, *_HOOK_TABLES)
+_STANDARD = frozenset(vars(nn.Module()))
+"""Attributes that every module has; a module without others needs no second look."""
 
 
 def shallow_module(module: nn.Module) -> nn.Module:
     """Return a module of the same class and attributes, with tables of its own for what is registered in it."""
     copy = module.__class__.__new__(module.__class__)
-    state = dict(module.__dict__)
-    for table in (*_TABLES, *_HOOK_TABLES):
-        if table in state and state[table] is not None:
+    state = module.__dict__.copy()
+    for table in _OWN_TABLES:
+        content = state.get(table)
+        if content is not None:
             # An empty table is made anew: copying an OrderedDict costs more than the rest of a module.
-            state[table] = state[table].copy() if state[table] else type(state[table])()
+            state[table] = content.copy() if content else type(content)()
     object.__setattr__(copy, "__dict__", state)
     return copy
 
@@ -64,9 +68,9 @@ def own_modules(root: nn.Module) -> nn.Module:
                 if id(buffer) not in tensors:
                     tensors[id(buffer)] = _own_tensor(buffer)
                 state["_buffers"][name] = tensors[id(buffer)]
-        for name, value in state.items():
-            if name not in _TABLES and name not in _HOOK_TABLES:
-                state[name] = _with_copies(value, copies)
+        if len(state) > len(_STANDARD):
+            for name in state.keys() - _STANDARD:
+                state[name] = _with_copies(state[name], copies)
     return copies.get(id(root), root)
 
 
