@@ -119,11 +119,15 @@ class CapabilityBasedPartitioner:
     def _is_worthwhile(self, partition: Partition) -> bool:
         if self.allows_single_node_partition:
             return True
-        idle = _NON_COMPUTE | set(self.non_compute_ops)
+        idle = _NON_COMPUTE | self._idle()
         names = [qualified_name(node.target) for node in partition.nodes if node.op == "call_function"]
         if any(name in self.allowed_single_node_partition_ops for name in names):
             return True
         return sum(name not in idle for name in names) > 1
+
+    def _idle(self) -> set[str]:
+        # Python's operators are known under either spelling.
+        return {name.replace("_operator.", "operator.") for name in self.non_compute_ops}
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
         """Take nodes that do not compute off the beginning and the end of partitions.
@@ -138,7 +142,7 @@ class CapabilityBasedPartitioner:
 
     def _bookends(self, partition: Partition, follow: Callable[[Node], Iterable[Node]]) -> list[Node]:
         """Return the idle nodes from which no computing node of the partition can be reached."""
-        idle = _NON_COMPUTE | set(self.non_compute_ops)
+        idle = self._idle()
         found: set[Node] = set()
         for node in sorted(partition.nodes, reverse=follow is _users):
             is_idle = node.op == "call_function" and qualified_name(node.target) in idle
