@@ -127,7 +127,7 @@ class CapabilityBasedPartitioner:
 
     def _idle(self) -> set[str]:
         # Python's operators are known under either spelling.
-        return {name.replace("_operator.", "operator.") for name in self.non_compute_ops}
+        return {f"_{name}" if name.startswith("operator.") else name for name in self.non_compute_ops}
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
         """Take nodes that do not compute off the beginning and the end of partitions.
