@@ -25,7 +25,6 @@ aten = torch.ops.aten
         (F.gelu, "aten::gelu"),
         (torch.linalg.inv, "aten::linalg_inv"),
     ],
-    ids=str,
 )
 def test_schemas(target, name):
     found = schemas_of(target)
