@@ -14,12 +14,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import tomllib
 import torch.fx
 from measure import bytes_per_node, fastest
 from rows import ROWS, Row
 
 import symtrace
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # pytest brings it
 
 BUDGETS = Path(__file__).with_name("budgets.toml")
 

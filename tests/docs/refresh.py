@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import types
+from collections.abc import Iterator
 from pathlib import Path
 
 FENCE = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<text>.*?)^```[ ]*$", re.M | re.S)
@@ -40,13 +41,23 @@ def console(text: str, folder: str) -> str:
     return "".join(out)
 
 
+@contextlib.contextmanager
+def inside(folder: str) -> Iterator[None]:
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
 def refresh(page: Path) -> None:
     source = page.read_text(encoding="utf-8")
     module = types.ModuleType("page")
     printed: str | None = None
     end = 0
     pieces = []
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with tempfile.TemporaryDirectory() as folder, inside(folder):
         for fence in FENCE.finditer(source):
             between, text = source[end : fence.start("text")], fence["text"]
             if fence["language"] == "python":
