@@ -412,7 +412,8 @@ _OWN_STATE = frozenset({"_graph", "_compiled", "_unsubscribe", "_source"})
 def _place_of(graph: Graph) -> str:
     """Return where the program of a graph was written, as far as its nodes tell."""
     for node in graph.nodes:
-        if node.origin is not None and node.origin.frames:
+        # A placeholder is made by the capture itself, on behalf of whoever asked for it.
+        if node.op != "placeholder" and node.origin is not None and node.origin.frames:
             frame = node.origin.frames[0]
             return f" from {frame.file}:{frame.line} in {frame.function}"
     return ""
