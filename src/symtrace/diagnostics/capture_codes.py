@@ -311,13 +311,14 @@ fx.symbolic_trace(lambda x, scale=1.0: x * scale, concrete_args={"scale": 3.0})
 )
 define(
     "ST022",
-    "container of the module changed",
-    "the program changes {attribute}, a container of the module, which a captured module could not do again",
+    "container changed",
+    "the program changes {attribute}, a container, which a captured program could not do again",
     help=("return the values instead of storing them", "store a tensor in a buffer: self.register_buffer"),
     explain="""\
-A list, dict or set in an attribute of the module was changed while the program ran. Capture has put it
-back as it was. The captured module could not repeat the change at each call, so that its state would
-differ from the original's.
+A list, dict, set or array that outlives the call was changed while the program ran: one in an attribute of
+the module, in a global, or in a variable of an enclosing function. Capture has put it back as it was. The
+captured program could not repeat the change at each call, so that its state would differ from the
+original's.
 """,
     example="""\
 import torch
@@ -357,12 +358,13 @@ fx.symbolic_trace(Model())
 define(
     "ST023",
     "state that can't be kept",
-    "the program {what} attribute `{attribute}` of a module, which a captured module could not do again",
+    "the program {what} `{attribute}`, which a captured program could not do again",
     help=("make the attribute in __init__ with a tensor or number", "make the module a leaf"),
     explain="""\
-Assignments of tensors and numbers to attributes are recorded and made at each call. Deleting
-attributes, replacing modules, and attributes that are created at the first call and looked for
-afterwards change which program runs next time.
+Assignments of tensors and numbers to attributes of modules are recorded and made at each call. Deleting
+attributes, registering or replacing modules and buffers, attributes that are created at the first call and
+looked for afterwards, and assignments to globals or to attributes of other objects are not part of a graph.
+Capture has put everything back as it was.
 """,
     example="""\
 import torch

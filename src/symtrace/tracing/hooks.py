@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .tracer import Tracer
 
 __all__ = [
+    "MISSING",
     "PatchSet",
     "active_tracer",
     "installed",
@@ -36,7 +37,7 @@ original_call = nn.Module.__call__
 _original_getattr = nn.Module.__getattr__
 _original_setattr = nn.Module.__setattr__
 _original_delattr = nn.Module.__delattr__
-_MISSING = object()
+MISSING = object()
 
 
 class _Active(threading.local):
@@ -84,16 +85,16 @@ def unwatched() -> Iterator[None]:
 
 def _read(place: Any, name: str) -> Any:
     table = place if type(place) is dict else vars(place)
-    return table.get(name, _MISSING)
+    return table.get(name, MISSING)
 
 
 def _write(place: Any, name: str, value: Any) -> None:
     if type(place) is dict:
-        if value is _MISSING:
+        if value is MISSING:
             place.pop(name, None)
         else:
             place[name] = value
-    elif value is _MISSING:
+    elif value is MISSING:
         delattr(place, name)
     else:
         setattr(place, name, value)
@@ -119,7 +120,7 @@ class PatchSet:
             if _counts.get(key, 0) == 0:
                 before = _read(place, name)
                 _saved[key] = (place, before)
-                _write(place, name, make(None if before is _MISSING else before))
+                _write(place, name, make(None if before is MISSING else before))
             _counts[key] = _counts.get(key, 0) + 1
             self._held.append(key)
 

@@ -1,17 +1,14 @@
-"""The module that is traced: paths of what is in it, writes to it, and a check that nothing leaked into it."""
+"""The module that is traced: paths of what is in it, and what has to be watched in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
-from .proxy import Proxy, collect_proxies
-
-__all__ = ["Need", "Paths", "Restart", "Snapshot"]
+__all__ = ["Need", "Paths", "Restart"]
 
 _OWN = frozenset(vars(nn.Module()))
 
@@ -84,40 +81,3 @@ class Paths:
     def keep(self, value: Any) -> None:
         """Keep an object alive, so that its identity stays its own."""
         self._kept.append(value)
-
-
-def _containers(root: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:
-    for module in root.modules():
-        state = module.__dict__
-        if len(state) > len(_OWN):
-            for name, value in state.items():
-                if name not in _OWN and type(value) in (list, dict, set):
-                    yield module, name, value
-
-
-class Snapshot:
-    """The lists, dicts and sets in the plain attributes of a module, to see whether a program changed them."""
-
-    def __init__(self, root: nn.Module) -> None:
-        self._saved = [(module, name, value, value.copy()) for module, name, value in _containers(root)]
-
-    def restore(self) -> tuple[nn.Module, str, Proxy | None] | None:
-        """Put every container back, and return the first that had changed, with a traced value found in it."""
-        changed = None
-        for module, name, value, before in self._saved:
-            if len(value) == len(before) and _same_items(value, before):
-                continue
-            found: list[Proxy] = []
-            collect_proxies(list(value) if isinstance(value, set) else value, found)
-            changed = changed or (module, name, found[0] if found else None)
-            value.clear()
-            value.extend(before) if isinstance(value, list) else value.update(before)
-        return changed
-
-
-def _same_items(value: Any, before: Any) -> bool:
-    if isinstance(value, dict):
-        return all(key in value and value[key] is item for key, item in before.items())
-    if isinstance(value, list):
-        return all(a is b for a, b in zip(value, before, strict=True))
-    return {id(item) for item in value} == {id(item) for item in before}

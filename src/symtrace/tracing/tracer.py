@@ -28,13 +28,14 @@ from .mode import CaptureMode
 from .proxy import ParameterProxy, Proxy
 from .recording import Scope
 from .shims import SHIMS, names_used
-from .state import Need, Restart, Snapshot
+from .snapshot import Change, Snapshot
+from .state import Need, Restart
 from .watching import Watcher
 from .wrapping import patch_wrapped
 
 __all__ = ["Tracer"]
 
-_MISSING = object()
+_MISSING = hooks.MISSING
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
 
 
@@ -347,7 +348,7 @@ class Tracer(Watcher):
             examples or example_kwargs) else {}  # fmt: skip
         self._left_out = self._left_out_arguments(arguments, bool(examples or example_kwargs))
         self._outside = sys._getframe(2)
-        snapshot = Snapshot(self.root)
+        snapshot = self._snapshot = Snapshot(self.root, root)
         random_state, grad_mode = torch.get_rng_state(), torch.is_grad_enabled()
         leaked = None
         try:
@@ -367,7 +368,7 @@ class Tracer(Watcher):
         if self.record_stack_traces:
             self._note_stack_traces()
         if leaked is not None:
-            self._refuse_leak(*leaked)
+            self._refuse_change(leaked)
         return self.graph
 
     def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
@@ -428,13 +429,13 @@ class Tracer(Watcher):
     def _output(self, result: Any, returns: Any) -> None:
         self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns)
 
-    def _refuse_leak(self, module: nn.Module, name: str, proxy: Proxy | None) -> None:
-        frame = proxy.node.origin.frames[-1] if proxy is not None and proxy.node.origin is not None else None
-        location = None
-        if frame is not None:
-            location = Location(frame.file, frame.line)
-        path = ".".join(filter(None, [self._paths.modules[id(module)][0], name]))
-        raise TraceError("ST022", attribute=f"self.{path}", location=location)
+    @staticmethod
+    def _refuse_change(change: Change) -> None:
+        origin = None if change.proxy is None else change.proxy.node.origin
+        location = Location(origin.frames[-1].file, origin.frames[-1].line) if origin is not None else None
+        if change.verb is None:
+            raise TraceError("ST022", attribute=change.what, location=location)
+        raise TraceError("ST023", attribute=change.what, what=change.verb, location=location)
 
     # ------------------------------------------------------------------ patches of this trace
 
@@ -460,6 +461,7 @@ class Tracer(Watcher):
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
         for place, name in names_used(plain, self._scanned):
+            self._snapshot.watch_global(place, name)
             if name == "type" and "type" not in place:
                 # Nothing asks a traced value for its class: the name has to answer from the start.
                 self._patches.patch(place, "type", lambda before: SHIMS["type"])
@@ -518,8 +520,10 @@ def _state_property(name: str) -> Callable[[Any], Any]:
             elif before is not None:
                 value = before
             else:
-                raise AttributeError(name)
+                value = _MISSING
             tracer = hooks.active_tracer()
+            if value is _MISSING and (tracer is None or id(self) not in tracer._paths.modules):
+                raise AttributeError(name)
             return value if tracer is None else tracer._on_state_read(self, name, value)
 
         def write(self: nn.Module, value: Any) -> None:

@@ -170,8 +170,9 @@ class Watcher(TracerBase):
         names = self._paths.modules.get(id(mod))
         if names is None:
             return value
-        if value is None:
-            raise trace_error("ST023", attribute=name, what="reads, while it is None, and later assigns")
+        if value is None or value is hooks.MISSING:
+            how = "reads, while it is None," if value is None else "looks for, before it is there,"
+            raise trace_error("ST023", attribute=name, what=f"{how} and later assigns")
         proxy = self.create_proxy("get_attr", f"{names[0]}.{name}" if names[0] else name, (), {})
         self._written[id(mod), name] = proxy
         return proxy

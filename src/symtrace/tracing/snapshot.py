@@ -1,0 +1,237 @@
+"""What a program could change while it runs at capture: everything is put back, and what changed is named."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import operator
+import sys
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from .proxy import Proxy, collect_proxies
+
+__all__ = ["Change", "Snapshot"]
+
+_OWN = frozenset(vars(nn.Module()))
+_TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks")
+_CONTAINERS = (list, dict, set, collections.deque)
+_PLAIN = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    torch.Tensor,
+    nn.Module,
+    type,
+    enum.Enum,
+    types.ModuleType,
+)
+_DATA = frozenset({int, float, complex, str, bool, type(None), tuple, torch.Tensor})
+_MOST_ITEMS = 10_000
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that the program changed.
+
+    Attributes:
+        what: How the user would write it.
+        verb: What was done to it, or None for a container whose items changed.
+        proxy: A traced value that was stored there, if there is one.
+    """
+
+    what: str
+    verb: str | None
+    proxy: Proxy | None
+
+
+@dataclass(frozen=True)
+class _Container:
+    name: str
+    value: Any
+    before: Any
+    verb: str | None = None
+    grows: bool = False  # new entries are taken out again without a word, as those of a cached property
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A global or a variable of an enclosing function."""
+
+    name: str
+    holder: Any
+    key: str
+    before: Any
+
+    def read(self) -> Any:
+        if type(self.holder) is dict:
+            return self.holder.get(self.key, _MISSING)
+        return getattr(self.holder, self.key, _MISSING)
+
+    def put_back(self) -> None:
+        if type(self.holder) is dict:
+            self.holder[self.key] = self.before
+        else:
+            setattr(self.holder, self.key, self.before)
+
+
+class Snapshot:
+    """The state of a module and of what a program can reach from it, before the program runs.
+
+    Args:
+        root: The module that is traced.
+        function: What was given to be traced.
+
+    Cost: the attributes of all modules, and the items of the containers in them.
+    """
+
+    def __init__(self, root: nn.Module, function: Any) -> None:
+        self._containers: list[_Container] = []
+        self._slots: list[_Slot] = []
+        self._seen: set[int] = set()
+        for path, module in root.named_modules():
+            self._add_module(f"self.{path}." if path else "self.", module)
+        if function is not root:
+            self._add_function(function)
+
+    def _add_module(self, prefix: str, module: nn.Module) -> None:
+        if isinstance(module, torch.jit.ScriptModule):  # which lives in C++
+            return
+        if isinstance(module, torch.jit.ScriptModule):  # its state lives in C++, out of the program's reach
+            return
+        state = module.__dict__
+        self._containers.append(_Container(prefix, state, dict(state), "writes past nn.Module to", True))
+        for table in _TABLES:
+            verb = "registers or replaces"
+            self._containers.append(_Container(prefix, state[table], dict(state[table]), verb))
+        for table in _TABLES[3:]:
+            for hook in state[table].values():
+                self._add_function(hook)
+        if len(state) > len(_OWN):
+            for name, value in state.items():
+                if name not in _OWN:
+                    self._walk(prefix + name, value)
+
+    def _add_function(self, function: Any) -> None:
+        """Add what a callable holds: variables of enclosing functions, the object of a method, bound arguments."""
+        if isinstance(function, functools.partial):
+            self._walk("partial.args", function.args)
+            self._walk("partial.keywords", function.keywords)
+            function = function.func
+        if isinstance(function, types.MethodType):
+            self._walk("self", function.__self__)
+            function = function.__func__
+        if not isinstance(function, types.FunctionType):
+            self._walk("self", function)
+            return
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+            self._watch_slot(name, cell, "cell_contents")
+
+    def watch_global(self, table: dict[str, Any], name: str) -> None:
+        """Add a global that a function of the program names."""
+        if name in table:
+            self._watch_slot(name, table, name)
+
+    def _watch_slot(self, name: str, holder: Any, key: str) -> None:
+        value = holder.get(key) if type(holder) is dict else getattr(holder, key, _MISSING)
+        if type(value) in _DATA:
+            self._slots.append(_Slot(name, holder, key, value))
+        elif isinstance(value, _CONTAINERS):
+            self._walk(name, value)
+
+    def _walk(self, name: str, value: Any) -> None:
+        """Add a value's containers, those in them, and the attributes of plain objects of the user's."""
+        cls = type(value)
+        if issubclass(cls, _PLAIN) or cls is types.FunctionType or id(value) in self._seen:
+            return
+        self._seen.add(id(value))
+        if issubclass(cls, tuple):
+            self._walk_all(name, enumerate(value), len(value))
+        elif issubclass(cls, dict):
+            self._containers.append(_Container(name, value, dict(value)))
+            self._walk_all(name, list(value.items()), len(value))
+        elif issubclass(cls, _CONTAINERS):
+            before = set(value) if issubclass(cls, set) else list(value)
+            self._containers.append(_Container(name, value, before))
+            self._walk_all(name, enumerate(before), len(before))
+        elif cls.__module__ == "numpy" and cls.__name__ == "ndarray":
+            self._containers.append(_Container(name, value, value.copy()))
+        elif cls.__module__.partition(".")[0] not in _FOREIGN and type(getattr(value, "__dict__", 0)) is dict:
+            state = value.__dict__
+            self._containers.append(_Container(f"{name}.", state, dict(state), "writes to", True))
+            self._walk_all(f"{name}.", list(state.items()), len(state))
+
+    def _walk_all(self, name: str, items: Iterable[tuple[Any, Any]], count: int) -> None:
+        if count <= _MOST_ITEMS:
+            for key, item in items:
+                self._walk(f"{name}{key}" if name.endswith(".") else f"{name}[{key!r}]", item)
+
+    def restore(self) -> Change | None:
+        """Put everything back, and return the first thing that had changed."""
+        change: Change | None = None
+        for saved in self._containers:
+            value, before = saved.value, saved.before
+            if _same(value, before):
+                continue
+            keys = _changed_keys(value, before)
+            found: list[Proxy] = []
+            collect_proxies(
+                [value[key] for key in keys if key in value] if keys is not None else list(value), found
+            )
+            name = f"{saved.name}{keys[0]}" if keys and saved.name.endswith(".") else saved.name
+            if found or not saved.grows or any(key in before for key in keys or ()):
+                change = change or Change(name, saved.verb, found[0] if found else None)
+            _put_back(value, before)
+        for slot in self._slots:
+            now = slot.read()
+            if now is slot.before:
+                continue
+            found = []
+            collect_proxies(now, found)
+            if found or slot.before is not None:  # from None to something else: made once, at first use
+                slot.put_back()
+                change = change or Change(slot.name, "assigns", found[0] if found else None)
+        return change
+
+
+_FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
+
+
+def _same(value: Any, before: Any) -> bool:
+    if len(value) != len(before):
+        return False
+    if isinstance(value, dict):
+        return all(map(operator.is_, value.values(), before.values())) and list(value) == list(before)
+    if isinstance(value, set):
+        return set(map(id, value)) == set(map(id, before))
+    if isinstance(value, list | collections.deque):
+        return all(map(operator.is_, value, before))
+    return bool(value.tobytes() == before.tobytes())  # an array
+
+
+def _changed_keys(value: Any, before: Any) -> list[Any] | None:
+    if not isinstance(value, dict):
+        return None
+    keys = [key for key, item in value.items() if before.get(key, _MISSING) is not item]
+    return keys + [key for key in before if key not in value]
+
+
+def _put_back(value: Any, before: Any) -> None:
+    if isinstance(value, dict | set):
+        value.clear()
+        value.update(before)
+    elif isinstance(value, list | collections.deque):
+        value.clear()
+        value.extend(before)
+    else:
+        value[...] = before
