@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections import deque
 from typing import Any
 
 from ..diagnostics import Label, Location
@@ -9,7 +11,7 @@ from ..errors import DataDependentError, TraceError
 from ..ir import Node
 from .frames import user_frame
 
-__all__ = ["data_dependent", "here", "trace_error"]
+__all__ = ["data_dependent", "dependence", "expression", "here", "trace_error"]
 
 _STATEMENTS = ("if", "elif", "while", "assert", "for", "return", "match", "with")
 
@@ -27,14 +29,45 @@ def _place(node: Node) -> Location | None:
     return Location(frame.file, frame.line)
 
 
+_SIGNS = {
+    operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=",
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.floordiv: "//", operator.mod: "%",
+    operator.truediv: "/",
+}  # fmt: skip
+
+
+def expression(value: Any, depth: int = 4) -> str:
+    """Return a value as the user might have written it."""
+    if not isinstance(value, Node):
+        return repr(value)
+    op, target, args = value.op, value.target, value.args
+    if op == "placeholder":
+        return str(target)
+    if op == "get_attr":
+        return f"self.{target}" if target else "self"
+    if depth == 0:
+        return value.name
+    inner = [expression(arg, depth - 1) for arg in args]
+    if op == "call_method":
+        return f"{inner[0]}.{target}({', '.join(inner[1:])})"
+    if target in _SIGNS and len(inner) == 2:
+        return f"{inner[0]} {_SIGNS[target]} {inner[1]}"
+    if target is getattr and len(args) == 2:
+        return f"{inner[0]}.{args[1]}"
+    if target is operator.getitem and len(inner) == 2:
+        return f"{inner[0]}[{inner[1]}]"
+    name = target if isinstance(target, str) else getattr(target, "__name__", str(target))
+    return f"{name}({', '.join(inner)})"
+
+
 def dependence(node: Node) -> tuple[Label, ...]:
     """Return remarks that lead from a value back to the inputs it depends on."""
     chain: list[Node] = []
     inputs: dict[Node, None] = {}
     seen = {node}
-    queue = [node]
+    queue = deque([node])
     while queue:
-        current = queue.pop(0)
+        current = queue.popleft()
         if current.op in ("placeholder", "get_attr"):
             inputs[current] = None
         elif len(chain) < 6:
@@ -43,7 +76,7 @@ def dependence(node: Node) -> tuple[Label, ...]:
             if used not in seen:
                 seen.add(used)
                 queue.append(used)
-    labels = [Label(f"value `{node.name}` is computed here", _place(node))] if chain else []
+    labels = [Label(f"value `{node.name}` is `{expression(node)}`", _place(node))] if chain else []
     labels.extend(Label(f"from `{step.name}`", _place(step)) for step in chain[1:])
     for source in inputs:
         what = "argument" if source.op == "placeholder" else "attribute"
