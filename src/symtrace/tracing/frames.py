@@ -16,6 +16,7 @@ from ..ir import Frame
 __all__ = [
     "called_by_getattr",
     "is_assert",
+    "is_compared_by_identity",
     "is_unpacking_mapping",
     "last_line",
     "last_user_frame",
@@ -168,3 +169,57 @@ def unpacked_length(frame: FrameType) -> int | None:
     """Return how many values `frame` is unpacking a value into, or None if it does something else with it."""
     item = _running(frame)
     return item.arg if item is not None and item.opname == "UNPACK_SEQUENCE" else None
+
+
+def is_compared_by_identity(frame: FrameType) -> bool:
+    """Tell whether `frame` is about to compare, with `is`, the value that its instruction gives.
+
+    A variable counts that the value is assigned to and that is compared later on.
+    """
+    return _is_compared(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_compared(code: CodeType, offset: int) -> bool:
+    listed = _single(_instructions(code)[1][_index_at(code, offset) + 1 :])
+    if not listed:
+        return False
+    if _leads_to_is(listed, 0):
+        return True
+    stored, variable = listed[0]
+    return stored in ("STORE_FAST", "STORE_NAME", "STORE_DEREF") and any(
+        argument == variable and name.startswith("LOAD_") and _leads_to_is(listed, position + 1)
+        for position, (name, argument) in enumerate(listed)
+        if position > 0
+    )
+
+
+def _single(listed: list[dis.Instruction]) -> list[tuple[str, object]]:
+    """Return names and arguments; what Python 3.13 and later do with two variables at once is taken apart."""
+    found: list[tuple[str, object]] = []
+    for item in listed:
+        if item.opname in ("CACHE", "NOP", "NOT_TAKEN"):
+            continue
+        if item.opname.count("_FAST") == 2 and isinstance(item.argval, tuple):
+            first, second = item.argval
+            starts, ends = item.opname.startswith("STORE"), item.opname.endswith("STORE_FAST")
+            found.append(("STORE_FAST" if starts else "LOAD_FAST", first))
+            found.append(("STORE_FAST" if ends else "LOAD_FAST", second))
+        else:
+            found.append((item.opname, item.argval))
+    return found
+
+
+def _leads_to_is(listed: list[tuple[str, object]], index: int) -> bool:
+    """Tell whether the value on top of the stack is an operand of an `is` in the instructions at `index`."""
+    pushed = 0
+    for name, _ in listed[index : index + 8]:
+        if name == "IS_OP":
+            return pushed <= 1
+        if name.endswith("_NONE"):
+            return pushed == 0
+        if name.startswith("LOAD_") and name not in ("LOAD_ATTR", "LOAD_METHOD"):
+            pushed += 1
+        elif name != "LOAD_ATTR":
+            return False
+    return False

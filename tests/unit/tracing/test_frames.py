@@ -9,6 +9,7 @@ import pytest
 from symtrace.tracing.frames import (
     called_by_getattr,
     is_assert,
+    is_compared_by_identity,
     is_unpacking_mapping,
     unpacked_length,
 )
@@ -196,8 +197,47 @@ def test_a_mapping_that_is_unpacked(body):
     assert answers(body) == MAPPINGS[body]
 
 
-ALL = {**ASSERTS, **UNPACKING, **GETTING, **MAPPINGS}
 FILLER = "\n".join(f"v{i} = {i}.5" for i in range(400))
+
+
+class Compared(Value):
+    def __getattr__(self, name):
+        self.seen.append(is_compared_by_identity(sys._getframe(1)))
+        return 1
+
+
+IDENTITY = {
+    "z = x.grad is None": [True],
+    "if x.grad is None: pass": [True],
+    "if x.grad is not None: z = 1": [True],
+    "while x.grad is None: break": [True],
+    "z = x.dtype is int": [True],
+    "z = int is x.dtype": [True],
+    "z = y is x.dtype": [True],
+    "z = getattr(x, 'grad', None) is None": [True],
+    "g = x.grad\nif g is None: z = 1": [True],
+    "g = x.dtype\nh = y\nz = h is g": [True],
+    "g = x.dtype\nz = 1\nz = g is z": [True],
+    "g = x.dtype\nf = lambda: g\nz = g is None": [True],
+    "z = x.grad": [False],
+    "z = repr(x.grad)": [False],
+    "z = x.grad + 1": [False],
+    "z = x.dtype == y": [False],
+    "g = x.grad\nz = y is None": [False],
+    "g = x.grad\nz = repr(g), y is None": [False],
+}
+
+
+@pytest.mark.parametrize("body", IDENTITY)
+def test_attributes_compared_by_identity(body):
+    for _ in range(20):
+        assert answers(body, Compared) == IDENTITY[body]
+    assert (
+        answers(f"{FILLER}\nfor _ in range(1):\n{textwrap.indent(body, '    ')}", Compared) == IDENTITY[body]
+    )
+
+
+ALL = {**ASSERTS, **UNPACKING, **GETTING, **MAPPINGS}
 
 
 @pytest.mark.parametrize("body", ALL)
