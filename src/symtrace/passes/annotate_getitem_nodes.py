@@ -18,11 +18,11 @@ def annotate_getitem_nodes(graph: Graph) -> None:
         graph: The graph; it is changed. Nodes whose container has no annotation, or no such item, stay as they are.
 
     >>> import torch, symtrace
-    >>> def first(pair: tuple[torch.Tensor, int]):
-    ...     return pair[0]
-    >>> graph = symtrace.symbolic_trace(first).graph
+    >>> graph = symtrace.Graph()
+    >>> pair = graph.placeholder("pair", tuple[torch.Tensor, int])
+    >>> item = graph.call_function(operator.getitem, (pair, 0))
     >>> annotate_getitem_nodes(graph)
-    >>> graph.find_nodes(op="call_function", target=operator.getitem)[0].type
+    >>> item.type
     <class 'torch.Tensor'>
     """
     for node in graph.nodes:
