@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +19,7 @@ __all__ = ["ATOMS", "convert_container", "convert_object"]
 
 ATOMS = frozenset({
     int, float, str, bool, complex, bytes, type(None), type(...), torch.dtype, torch.device, torch.memory_format,
-    torch.layout, torch.Generator, torch.Size, range, type, types.FunctionType, types.BuiltinFunctionType,
-    types.MethodType,
+    torch.layout, torch.Generator, torch.Size, range, type, types.BuiltinFunctionType,
 })  # fmt: skip
 """Types whose values are arguments as they are."""
 
@@ -78,6 +78,23 @@ def vars_of(value: Any) -> dict[str, Any]:
     return dict(getattr(value, "__dict__", {}))
 
 
+def _bound_values(value: Any) -> list[Any]:
+    """Return what a function holds besides its code: cells, defaults, the arguments of a partial call, its object."""
+    if isinstance(value, functools.partial):
+        return [value.args, value.keywords, _bound_values(value.func)]
+    if isinstance(value, types.MethodType):
+        return [value.__self__, vars_of(value.__self__), _bound_values(value.__func__)]
+    if not isinstance(value, types.FunctionType):
+        return []
+    cells = []
+    for cell in value.__closure__ or ():
+        try:
+            cells.append(cell.cell_contents)
+        except ValueError:  # not assigned yet
+            continue
+    return [cells, value.__defaults__, value.__kwdefaults__]
+
+
 def _dataclass(value: Any, convert: Callable[[Any], Any], call: Callable[..., Any]) -> Any:
     fields = {}
     for field in dataclasses.fields(value):
@@ -99,6 +116,7 @@ def convert_object(value: Any, convert: Callable[[Any], Any], call: Callable[...
         return _dataclass(value, convert, call)
     found: list[Proxy] = []
     collect_proxies(vars_of(value), found)
+    collect_proxies(_bound_values(value), found)
     if not found and isinstance(value, set | frozenset):
         collect_proxies(list(value), found)
     if found:
