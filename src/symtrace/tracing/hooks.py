@@ -297,7 +297,7 @@ class _SizeMeta(type):
         return original_isinstance(value, _real_size)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, _real_size)
+        return other is cls or issubclass(other, _real_size)
 
 
 _real_size = torch.Size

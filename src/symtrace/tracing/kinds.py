@@ -6,7 +6,7 @@ import math
 import operator
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -24,6 +24,7 @@ _OTHER_METHODS = {
     "tolist": list, "split": tuple, "chunk": tuple, "unbind": tuple, "tensor_split": tuple, "unsafe_chunk": tuple,
     "keys": list, "values": list, "items": list,
 }  # fmt: skip
+_SIZE = torch.Size  # which is another class while a program is traced
 _COMPARISONS = frozenset({operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge})
 _ARITHMETIC = frozenset({
     operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow, operator.neg, operator.pos,
@@ -33,24 +34,25 @@ _ARITHMETIC = frozenset({
 _TO_INT = frozenset({len, round, math.floor, math.ceil, math.trunc, int})
 
 
-def kind_of(node: Node, attribute: Callable[[str], Any]) -> type:
+def kind_of(node: Node, attribute: Callable[[str], Any], examples: Mapping[Node, Any]) -> type:
     """Return the class of a node's value; a tensor where nothing else is known.
 
     Args:
         node: The node.
         attribute: Gives what a `get_attr` target reads.
+        examples: Example values of inputs.
 
     Cost: a walk over the operands that are numbers.
     """
     op, target = node.op, node.target
     if op == "placeholder":
-        return _kind_of_input(node)
+        return type(examples[node]) if node in examples else _kind_of_input(node)
     if op == "get_attr":
         return type(attribute(target))
     if op == "call_method":
         return _kind_of_method(node)
     if op == "call_function":
-        return _kind_of_call(node, attribute)
+        return _kind_of_call(node, attribute, examples)
     return torch.Tensor
 
 
@@ -70,7 +72,7 @@ def _kind_of_method(node: Node) -> type:
     name = node.target
     if name in ("size", "stride"):
         given = len(node.args) + len(node.kwargs)
-        return (torch.Size if name == "size" else tuple) if given == 1 else int
+        return (_SIZE if name == "size" else tuple) if given == 1 else int
     if name in _INT_METHODS:
         return int
     if name == "item":
@@ -82,7 +84,7 @@ def _kind_of_method(node: Node) -> type:
 
 def _kind_of_attribute(owner: type, name: Any) -> type:
     if name == "shape":
-        return torch.Size
+        return _SIZE
     if name == "dtype":
         return torch.dtype
     if name == "device":
@@ -96,9 +98,9 @@ def _kind_of_attribute(owner: type, name: Any) -> type:
     return str if owner is torch.device and name == "type" else torch.Tensor
 
 
-def _kind_of_call(node: Node, attribute: Callable[[str], Any]) -> type:
+def _kind_of_call(node: Node, attribute: Callable[[str], Any], examples: Mapping[Node, Any]) -> type:
     def of(value: Any) -> type:
-        return kind_of(value, attribute) if isinstance(value, Node) else type(value)
+        return kind_of(value, attribute, examples) if isinstance(value, Node) else type(value)
 
     target, args = node.target, node.args
     if target is getattr:
@@ -107,8 +109,8 @@ def _kind_of_call(node: Node, attribute: Callable[[str], Any]) -> type:
         return _kind_of_item(of(args[0]), args[1])
     if target in _TO_INT:
         return int
-    if target is torch.Size:
-        return torch.Size
+    if target is _SIZE:
+        return _SIZE
     if target is program.enter_mode:
         return object
     if target in _ARITHMETIC or target in _COMPARISONS or target is operator.truediv:
@@ -125,8 +127,8 @@ def _kind_of_call(node: Node, attribute: Callable[[str], Any]) -> type:
 
 
 def _kind_of_item(kind: type, index: Any) -> type:
-    if kind is torch.Size:
-        return torch.Size if isinstance(index, slice) else int
+    if kind is _SIZE:
+        return _SIZE if isinstance(index, slice) else int
     if isinstance(index, slice) and kind in (tuple, list):
         return kind
     return torch.Tensor

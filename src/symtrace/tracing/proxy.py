@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, TraceError
 from ..ir import Node
 from .blame import trace_error
-from .frames import called_by_getattr, is_assert, unpacked_length
+from .frames import called_by_getattr, is_assert, is_compared_by_identity, unpacked_length
 
 if TYPE_CHECKING:
     from .recording import TracerBase
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Attribute", "ParameterProxy", "Proxy"]
 
 _TENSOR_SLOTS = frozenset({"data", "grad", "requires_grad", "real", "imag", "names"})
+_IDENTITIES = frozenset({
+    "_base", "device", "dtype", "grad", "grad_fn", "is_leaf", "layout", "names", "ndim", "requires_grad",
+})  # fmt: skip
+"""Attributes of tensors that people compare with `is`."""
 
 
 class Proxy:
@@ -61,12 +65,12 @@ class Proxy:
             raise AttributeError(
                 k
             )  # Python asks for protocols; a traced value has those that are defined here
-        if (
-            k not in _TENSOR_NAMES
-            and called_by_getattr(sys._getframe(1))
-            and self.tracer.lacks_attribute(self, k)
-        ):
-            raise AttributeError(f"'Tensor' object has no attribute {k!r}")
+        if k not in _TENSOR_NAMES or k in _IDENTITIES:
+            frame = sys._getframe(1)
+            if k not in _TENSOR_NAMES and called_by_getattr(frame) and self.tracer.lacks_attribute(self, k):
+                raise AttributeError(f"'Tensor' object has no attribute {k!r}")
+            if is_compared_by_identity(frame):
+                return self._ask("to_identity", Attribute(self, k), "is")
         return Attribute(self, k)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -96,7 +100,15 @@ class Proxy:
         count = unpacked_length(frame)
         if count is not None:
             return iter([self[index] for index in range(count)])  # type: ignore[index]
-        return self.tracer.iter(self)
+        return self._ask("iter", self)  # type: ignore[no-any-return]
+
+    def _ask(self, question: str, *args: Any) -> Any:
+        """Ask the tracer; a refusal stands even where the program handles the exception."""
+        try:
+            return getattr(self.tracer, question)(*args)
+        except TraceError as refusal:
+            self.tracer.refusal = refusal
+            raise
 
     def __bool__(self) -> bool:
         if self.tracer.trace_asserts:
@@ -104,25 +116,34 @@ class Proxy:
             if is_assert(sys._getframe(1), None if node is None else node.target):
                 self.tracer.call_function(torch._assert, (self, "assertion failed"), {})
                 return True
-        return self.tracer.to_bool(self)
+        return bool(self._ask("to_bool", self))
 
     def __len__(self) -> int:
-        return self.tracer.to_length(self)
+        return int(self._ask("to_length", self))
 
     def __int__(self) -> int:
-        return int(self.tracer.to_number(self, "int"))
+        return int(self._ask("to_number", self, "int"))
 
     def __float__(self) -> float:
-        return float(self.tracer.to_number(self, "float"))
+        return float(self._ask("to_number", self, "float"))
 
     def __complex__(self) -> complex:
-        return complex(self.tracer.to_number(self, "complex"))
+        return complex(self._ask("to_number", self, "complex"))
 
     def __contains__(self, item: Any) -> bool:
-        return self.tracer.to_contains(self, item)
+        return bool(self._ask("to_contains", self, item))
+
+    def __hash__(self) -> int:
+        return int(self._ask("to_hash", self))
+
+    def __format__(self, spec: str) -> str:
+        return str(self._ask("to_text", self, spec))
+
+    def __str__(self) -> str:
+        return str(self._ask("to_text", self, ""))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.tracer.to_array(self)
+        return self._ask("to_array", self)
 
     # ------------------------------------------------------------------ torch functions
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..errors import MutableOperationError
+from ..errors import MutableOperationError, TraceError
 from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
 from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
@@ -54,6 +54,7 @@ class TracerBase:
         examples: Example values by placeholder.
         real_examples: Placeholders whose example is followed where its content decides.
         report: What was decided on the user's behalf.
+        refusal: A question on a traced value that could not be answered, whatever the program made of the exception.
     """
 
     graph: Graph
@@ -74,6 +75,7 @@ class TracerBase:
         self.examples: dict[Node, Any] = {}
         self.real_examples: set[Node] = set()
         self.report = Report()
+        self.refusal: TraceError | None = None
         self._known = Known(self)
         self._guarded: set[Node] = set()
         self._calls: dict[Any, tuple[str, Any]] = {}
@@ -278,6 +280,31 @@ class TracerBase:
         """
         convert = {"int": int, "float": float, "complex": complex}.get(what, operator.index)
         return self._decide(obj, what, "ST013", convert)
+
+    def to_identity(self, obj: Proxy, asked_for: str) -> Any:
+        """Return the value itself, where an `is`, or a set or dict, looks at the object.
+
+        Raises:
+            DataDependentError: ST013, it is not known while tracing.
+        """
+        try:
+            value, assumed = self._known.value(obj.node)
+        except Unknown:
+            raise data_dependent(obj, asked_for, "ST013") from None
+        if isinstance(value, torch.Tensor):
+            return obj
+        if assumed and obj.node not in self._guarded:
+            self._guarded.add(obj.node)
+            add_guard(self, obj.node, value)
+        return value
+
+    def to_hash(self, obj: Proxy) -> int:
+        """Answer `hash(value)`, which sets and keys of dicts ask."""
+        return object.__hash__(obj)
+
+    def to_text(self, obj: Proxy, spec: str) -> str:
+        """Answer `str(value)` and `format(value, spec)`."""
+        return repr(obj)
 
     def to_contains(self, obj: Proxy, item: Any) -> bool:
         """Answer `item in value`.

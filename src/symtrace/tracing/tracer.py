@@ -365,6 +365,8 @@ class Tracer(Watcher):
             torch.set_grad_enabled(grad_mode)
             self._written.clear()
             self._outside = None
+        if self.refusal is not None:
+            raise self.refusal  # which the program has caught
         if self.record_stack_traces:
             self._note_stack_traces()
         if leaked is not None:
@@ -440,7 +442,8 @@ class Tracer(Watcher):
     # ------------------------------------------------------------------ patches of this trace
 
     def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
-        patch_wrapped(patches, self.leaf_functions)
+        # Its branches run as they are, on real values; tracing into it would run both.
+        patch_wrapped(patches, (*self.leaf_functions, torch.cond))
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
         for need in self._needs:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +16,7 @@ from ..ops import program
 from ..runtime.graph import find_module
 from . import hooks
 from .blame import here, trace_error
-from .frames import user_frame
+from .frames import is_compared_by_identity, user_frame
 from .guards import add_guard
 from .kinds import class_matches, kind_of
 from .known import Unknown
@@ -27,6 +29,8 @@ __all__ = ["Watcher"]
 
 _MISSING = object()
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
+_SHOWS = re.compile(r"\b(print|log\w*|debug|info|warn\w*|error|write)\s*\(|\braise\b|\bassert\b")
+"""Lines on which the text of a value is for people to read."""
 
 
 class Watcher(TracerBase):
@@ -134,7 +138,8 @@ class Watcher(TracerBase):
         target = f"{names[0]}.training" if names[0] else "training"
         if target not in self._training:
             self._training[target] = self.create_proxy("get_attr", target, (), {})
-        return self._training[target]
+        proxy = self._training[target]
+        return self.to_identity(proxy, "is") if is_compared_by_identity(sys._getframe(2)) else proxy
 
     def _on_setattr(self, mod: nn.Module, name: str, value: Any) -> bool:
         if id(mod) not in self._paths.modules:
@@ -181,7 +186,7 @@ class Watcher(TracerBase):
         if not issubclass(type(value), Proxy) or hooks.original_isinstance(classes, types.GenericAlias):
             return False
         with hooks.tracing_as(None):
-            kind = kind_of(value.node, self.attribute)
+            kind = kind_of(value.node, self.attribute, self.examples)
             answer = class_matches(kind, classes)
         if value.node.op == "placeholder" and value.node.type is None and value.node not in self.examples:
             self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
@@ -190,7 +195,7 @@ class Watcher(TracerBase):
     def class_of(self, value: Proxy) -> type:
         """Return the class that `type(value)` would give for the value itself."""
         with hooks.tracing_as(None):
-            return kind_of(value.node, self.attribute)
+            return kind_of(value.node, self.attribute, self.examples)
 
     def lacks_attribute(self, value: Proxy, name: str) -> bool:
         """Tell whether the value is a tensor, as far as is known, and tensors have no such attribute."""
@@ -204,6 +209,27 @@ class Watcher(TracerBase):
             if need is not None and need not in self._needs:
                 raise Restart(need)
         return super().to_number(obj, what)
+
+    def to_hash(self, obj: Proxy) -> int:
+        """Answer `hash(value)`: that of the object for tensors, else that of the value, where it is known."""
+        if self._is_opaque(obj):
+            return object.__hash__(obj)
+        return hash(self.to_identity(obj, "hash"))
+
+    def to_text(self, obj: Proxy, spec: str) -> str:
+        """Answer `str(value)` and `format(value, spec)`: the true text, or a symbolic one that is only shown."""
+        location = here(3)
+        if location is not None and _SHOWS.search(location.text):
+            return repr(obj)
+        if self._is_opaque(obj):
+            self.report.add("frozen", f"the text of `{obj.node.name}`", location)
+            return repr(obj)
+        return format(self.to_identity(obj, "format"), spec)
+
+    def _is_opaque(self, obj: Proxy) -> bool:
+        """Tell whether only the object counts, as with tensors, whose content is never looked at."""
+        kind = self.class_of(obj)
+        return kind is object or issubclass(kind, torch.Tensor | list | dict)
 
     def keys(self, obj: Proxy) -> Any:
         """Return the keys of a traced dict where an example tells them."""
@@ -236,12 +262,12 @@ class Watcher(TracerBase):
         proxy = self.create_proxy(
             "call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__
         )
-        self._contexts[id(manager)] = (manager, proxy)
+        self._contexts.setdefault(id(manager), []).append((manager, proxy))
 
     def _on_exit(self, manager: Any) -> None:
-        _, proxy = self._contexts.pop(id(manager), (None, None))
-        if proxy is not None:
-            self.call_function(program.exit_mode, (proxy,), {})
+        entered = self._contexts.get(id(manager))
+        if entered:  # a manager may be entered again before it is left
+            self.call_function(program.exit_mode, (entered.pop()[1],), {})
 
     @staticmethod
     def _on_hidden_apply(name: str) -> None:
