@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from .._base.signatures import signature_of
 from ..errors import TraceError
 from ..ir import Node
 from ..ops import program
@@ -156,7 +157,7 @@ def _trace(
 def _optional(root: Any) -> set[str]:
     function = type(root).forward if isinstance(root, nn.Module) else root
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = signature_of(function).parameters
     except (TypeError, ValueError):
         return set()
     return {name for name, item in parameters.items() if item.default is None}

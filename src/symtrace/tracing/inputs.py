@@ -11,6 +11,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
+from .._base.signatures import signature_of
 from ..errors import ArgumentError, RootError
 from .hooks import original_isinstance
 
@@ -93,7 +94,7 @@ def arguments_of(function: Callable[..., Any], skip_first: bool) -> tuple[list[A
         RootError: ST014, its signature can't be told.
     """
     try:
-        signature = inspect.signature(function)
+        signature = signature_of(function)
     except (TypeError, ValueError) as error:
         raise RootError("ST014", root=repr(function), reason=str(error)) from None
     parameters = list(signature.parameters.values())
