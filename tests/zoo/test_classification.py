@@ -13,21 +13,24 @@ from torch import nn
 import symtrace
 from symtrace.ops.program import guard
 
+from .weights import built
+
 models = pytest.importorskip("torchvision.models")
 
 pytestmark = pytest.mark.zoo
 
 NAMES = models.list_models(module=models)
-SIZES = {"inception_v3": 96, "googlenet": 64, "maxvit_t": 224, "alexnet": 64}
-"""Side of the input; 64 where nothing else is said, 224 for the models that fix it."""
+SIZES = {"inception_v3": 96, "maxvit_t": 224, "vit_h_14": 56}
+"""Side of the input; 64 where nothing else is said."""
 
 
 def build(name: str) -> tuple[nn.Module, torch.Tensor]:
-    """Return the model with random weights and running statistics, and an input."""
-    torch.manual_seed(0)
+    """Return the model with random weights, and an input."""
+    side = SIZES.get(name, 64)
     options: dict[str, Any] = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
-    model = models.get_model(name, weights=None, **options).eval()
-    side = SIZES.get(name, 224 if name.startswith("vit_") else 64)
+    if name.startswith("vit_"):
+        options["image_size"] = side
+    model = built(lambda: models.get_model(name, weights=None, **options)).eval()
     return model, torch.randn(1, 3, side, side)
 
 

@@ -16,6 +16,8 @@ from symtrace.passes.operator_support import create_op_support
 from symtrace.passes.shape_prop import ShapeProp
 from symtrace.passes.split_module import split_module
 
+from .weights import built
+
 models = pytest.importorskip("torchvision.models")
 pytestmark = pytest.mark.zoo
 
@@ -31,8 +33,7 @@ NAMES = [
 
 @pytest.fixture(scope="module", params=NAMES)
 def case(request):
-    torch.manual_seed(0)
-    model = getattr(models, request.param)().eval()
+    model = built(getattr(models, request.param)).eval()
     for module in model.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.running_mean.uniform_(-0.1, 0.1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import CheckpointFunction
 
 from ..ir import Node
 from ..ops import program
@@ -29,7 +30,9 @@ __all__ = ["Watcher"]
 
 _MISSING = object()
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
-_SHOWS = re.compile(r"\b(print|log\w*|debug|info|warn\w*|error|write)\s*\(|\braise\b|\bassert\b")
+_SHOWS = re.compile(
+    r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
+)
 """Lines on which the text of a value is for people to read."""
 
 
@@ -277,6 +280,8 @@ class Watcher(TracerBase):
         has_values = self._find_proxy(args, kwargs) is not None or any(
             hooks.original_isinstance(arg, torch.Tensor) for arg in args
         )
+        if cls is CheckpointFunction:
+            raise trace_error("ST026", what="calls checkpoint(..., use_reentrant=True)")
         if not has_values:
             with hooks.tracing_as(None):
                 return bound(*args, **kwargs)
