@@ -1,4 +1,4 @@
-"""Functions given to functions of torch: `torch.cond` stays one call, and what it is given must hold no traced value."""
+"""Functions given to functions of torch: `torch.cond` stays one call; they must hold no traced value."""
 
 import pytest
 import torch

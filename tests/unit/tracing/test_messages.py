@@ -12,7 +12,7 @@ def asserted(x):
 
 
 def checked(x):
-    torch._assert(x.shape[1] == 3, "wrong width {}".format(x.shape[1]))
+    torch._assert(x.shape[1] == 3, f"wrong width {x.shape[1]}")
     return x + 1
 
 
