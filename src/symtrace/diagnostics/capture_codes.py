@@ -462,3 +462,33 @@ class Snap(torch.autograd.Function):
 fx.symbolic_trace(lambda x: Snap.apply(x))
 """,
 )
+define(
+    "ST026",
+    "state of the process",
+    "the program {what}, which a captured program could not do again",
+    help=(
+        "draw random numbers with torch, whose draws are recorded",
+        "make the function that does it a leaf: symtrace.wrap",
+        "for a checkpoint: use_reentrant=False",
+    ),
+    explain="""\
+A graph holds calls of torch on values. What a program changes in the process is not part of it: the states
+of random generators outside of torch, defaults such as the dtype of new tensors, hooks for saved tensors. A
+reentrant checkpoint hides its function from the graph, and with it which module's state and flags it uses;
+and a module that is one node can't run with other parameters than its own (`torch.func.functional_call`).
+Capture has put everything back as it was.
+""",
+    example="""\
+import random
+import symtrace as fx
+
+fx.symbolic_trace(lambda x: x * random.random())
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+gm = fx.symbolic_trace(lambda x: x * torch.rand(()))
+print(gm.code)
+""",
+)

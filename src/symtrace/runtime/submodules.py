@@ -70,8 +70,20 @@ def own_modules(root: nn.Module) -> nn.Module:
                 state["_buffers"][name] = tensors[id(buffer)]
         if len(state) > len(_STANDARD):
             for name in state.keys() - _STANDARD:
-                state[name] = _with_copies(state[name], copies)
+                value = state[name]
+                state[name] = _own_plain(value, tensors) if _is_plain(value) else _with_copies(value, copies)
     return copies.get(id(root), root)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter) and value.is_leaf
+
+
+def _own_plain(value: Any, tensors: dict[int, Any]) -> Any:
+    """Return a tensor of its own for one in a plain attribute, which a program may write to like a buffer."""
+    if id(value) not in tensors:
+        tensors[id(value)] = _own_tensor(value)
+    return tensors[id(value)]
 
 
 def _own_tensor(buffer: Any) -> Any:

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import functools
 import types
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +46,7 @@ def convert_container(value: Any, convert: Callable[[Any], Any], call: Callable[
         return _rebuilt(value, cls(list(value)), [convert(item) for item in value], call)
     if dataclasses.is_dataclass(cls):
         return _dataclass(value, convert, call)
-    factory = getattr(value, "default_factory", _NO_FACTORY)
+    factory = value.default_factory if issubclass(cls, defaultdict) else _NO_FACTORY
     content = {key: convert(item) for key, item in value.items()}
     if factory is not _NO_FACTORY:
         return call(cls, (factory, content))

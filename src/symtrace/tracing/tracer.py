@@ -25,6 +25,7 @@ from . import hooks
 from .frames import last_line, last_user_frame
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .mode import CaptureMode
+from .process_state import RandomStates, patch_process_state, refuse_swapped_tensors
 from .proxy import ParameterProxy, Proxy
 from .recording import Scope
 from .shims import SHIMS, names_used
@@ -122,6 +123,8 @@ class Tracer(Watcher):
         """
         path = self.path_of_module(m)
         is_leaf = self._has_backward_hooks(m) or self.is_leaf_module(m, path)
+        if is_leaf:
+            refuse_swapped_tensors(m)
         calls = self._module_calls.get(path, 0)
         self._module_calls[path] = calls + 1
         scope, stack = self.scope, self.module_stack
@@ -349,8 +352,8 @@ class Tracer(Watcher):
         self._left_out = self._left_out_arguments(arguments, bool(examples or example_kwargs))
         self._outside = sys._getframe(2)
         snapshot = self._snapshot = Snapshot(self.root, root)
-        random_state, grad_mode = torch.get_rng_state(), torch.is_grad_enabled()
-        leaked = None
+        random_states, grad_mode = RandomStates(), torch.is_grad_enabled()
+        leaked = drawn = None
         try:
             with hooks.installed(self) as patches:
                 self._patch(patches, function)
@@ -360,8 +363,7 @@ class Tracer(Watcher):
                     self._output(result, returns)
         finally:
             leaked = snapshot.restore()
-            if not torch.equal(random_state, torch.get_rng_state()):
-                torch.set_rng_state(random_state)
+            drawn = random_states.restore()
             torch.set_grad_enabled(grad_mode)
             self._written.clear()
             self._outside = None
@@ -369,6 +371,8 @@ class Tracer(Watcher):
             raise self.refusal  # which the program has caught
         if self.record_stack_traces:
             self._note_stack_traces()
+        if drawn is not None:
+            raise TraceError("ST026", what=f"draws from {drawn}")
         if leaked is not None:
             self._refuse_change(leaked)
         return self.graph
@@ -443,6 +447,7 @@ class Tracer(Watcher):
 
     def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
         # Its branches run as they are, on real values; tracing into it would run both.
+        patch_process_state(patches)
         patch_wrapped(patches, (*self.leaf_functions, torch.cond))
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))

@@ -1,0 +1,152 @@
+"""State of the process that programs read and change: random generators, defaults of torch, checkpoints."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+import torch.utils.checkpoint as checkpointing
+from torch import nn
+
+from .blame import trace_error
+from .hooks import PatchSet, _recorded, active_tracer
+from .proxy import Proxy
+
+__all__ = ["RandomStates", "patch_process_state", "refuse_swapped_tensors"]
+
+_RECORDED = ("get_rng_state", "initial_seed", "seed", "set_rng_state")
+_SETTERS = (
+    "set_autocast_dtype", "set_autocast_enabled", "set_default_device", "set_default_dtype",
+    "set_default_tensor_type", "set_deterministic_debug_mode", "use_deterministic_algorithms",
+)  # fmt: skip
+
+# The generator that runs around the function of a checkpoint which is not reentrant, in torch 2.13 and in 2.14.
+_AROUND_CHECKPOINTS = (
+    "_checkpoint_without_reentrant_generator",
+    "_checkpoint_without_reentrant_generator_impl",
+)
+
+
+class RandomStates:
+    """The states of the generators of torch, Python and numpy before a program runs."""
+
+    def __init__(self) -> None:
+        self._torch = torch.get_rng_state()
+        self._python = random.getstate()
+        numpy = sys.modules.get("numpy")
+        self._numpy = None if numpy is None else numpy.random.get_state()
+
+    def restore(self) -> str | None:
+        """Put the states back, and name the generator outside of torch that the program drew from."""
+        drawn = None
+        if not torch.equal(self._torch, torch.get_rng_state()):
+            torch.set_rng_state(self._torch)
+        if random.getstate() != self._python:
+            random.setstate(self._python)
+            drawn = "Python's `random`"
+        if self._numpy is not None:
+            numpy = sys.modules["numpy"]
+            now = numpy.random.get_state()
+            if now[2:] != self._numpy[2:] or not (now[1] == self._numpy[1]).all():
+                numpy.random.set_state(self._numpy)
+                drawn = "`numpy.random`"
+        return drawn
+
+
+def _refused(original: Any) -> Any:
+    """Return a function that no captured program may call."""
+
+    def hook(*args: Any, **kwargs: Any) -> Any:
+        if active_tracer() is not None:
+            raise trace_error("ST026", what=f"calls torch.{original.__name__}")
+        return original(*args, **kwargs)
+
+    hook.__wrapped__ = original  # type: ignore[attr-defined]
+    return hook
+
+
+def _inlined_checkpoint(original: Any) -> Any:
+    """A checkpoint saves memory; what it computes, backwards too, is what its function computes."""
+
+    def hook(*args: Any, **kwargs: Any) -> Iterator[None]:
+        if active_tracer() is None:
+            yield from original(*args, **kwargs)
+        else:
+            yield
+
+    return hook
+
+
+def _saved_tensors_hooks(original: Any) -> Any:
+    def __enter__(self: Any) -> Any:
+        if active_tracer() is not None:
+            raise trace_error("ST026", what=f"enters torch.autograd.graph.{type(self).__name__}")
+        return original(self)
+
+    return __enter__
+
+
+def _new_parameter(original: Any) -> Any:
+    plain = original.__func__ if isinstance(original, staticmethod) else original
+
+    def __new__(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
+        tracer = active_tracer()
+        if tracer is not None and tracer._is_proxy(data):
+            return tracer.call_function(cls, (data, requires_grad), {})
+        return plain(cls, data, requires_grad)
+
+    return staticmethod(__new__)
+
+
+class _GeneratorMeta(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, _real_generator)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return other is cls or issubclass(other, _real_generator)
+
+
+_real_generator = torch.Generator
+
+
+class _Generator(metaclass=_GeneratorMeta):
+    """Stands for `torch.Generator`: one that a program makes is made anew at each call."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        tracer = active_tracer()
+        if tracer is not None:
+            return tracer.call_function(_real_generator, args, kwargs)
+        return _real_generator(*args, **kwargs)
+
+
+def patch_process_state(patches: PatchSet) -> None:
+    """Have reads of random states recorded, and changes of the process refused, while `patches` are in force."""
+    for place in (torch, torch.random):
+        for name in _RECORDED:
+            patches.patch(place, name, _recorded)
+    for name in _SETTERS:
+        if hasattr(torch, name):
+            patches.patch(torch, name, _refused)
+    patches.patch(torch, "Generator", lambda before: _Generator)
+    patches.patch(nn.Parameter, "__new__", _new_parameter)
+    patches.patch(torch.autograd.graph.saved_tensors_hooks, "__enter__", _saved_tensors_hooks)
+    for name in _AROUND_CHECKPOINTS:
+        if hasattr(checkpointing, name):
+            patches.patch(checkpointing, name, _inlined_checkpoint)
+
+
+def refuse_swapped_tensors(module: nn.Module) -> None:
+    """Refuse a module that stays one node while traced values stand for its parameters or buffers.
+
+    Raises:
+        TraceError: ST026.
+    """
+    for inner in module.modules() if module._modules else (module,):
+        for table in (inner._parameters, inner._buffers):
+            for name, value in table.items():
+                if issubclass(type(value), Proxy):
+                    what = f"puts a traced value in place of `{name}` of a {type(module).__name__} that is one node"
+                    raise trace_error("ST026", what=what)
