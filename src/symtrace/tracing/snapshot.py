@@ -10,7 +10,7 @@ import sys
 import types
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -55,8 +55,7 @@ class Change:
     proxy: Proxy | None
 
 
-@dataclass(frozen=True)
-class _Container:
+class _Container(NamedTuple):
     name: str
     value: Any
     before: Any
@@ -97,6 +96,7 @@ class Snapshot:
 
     def __init__(self, root: nn.Module, function: Any) -> None:
         self._containers: list[_Container] = []
+        self._empty: list[tuple[str, dict[str, Any]]] = []
         self._slots: list[_Slot] = []
         self._seen: set[int] = set()
         for path, module in root.named_modules():
@@ -111,12 +111,15 @@ class Snapshot:
             return
         state = module.__dict__
         self._containers.append(_Container(prefix, state, dict(state), "writes past nn.Module to", True))
-        for table in _TABLES:
-            verb = "registers or replaces"
-            self._containers.append(_Container(prefix, state[table], dict(state[table]), verb))
-        for table in _TABLES[3:]:
-            for hook in state[table].values():
-                self._add_function(hook)
+        for name in _TABLES:
+            table = state[name]
+            if not table:  # as most are
+                self._empty.append((prefix, table))
+                continue
+            self._containers.append(_Container(prefix, table, dict(table), "registers or replaces"))
+            if name.endswith("hooks"):
+                for hook in table.values():
+                    self._add_function(hook)
         if len(state) > len(_OWN):
             for name, value in state.items():
                 if name not in _OWN:
@@ -179,7 +182,10 @@ class Snapshot:
     def restore(self) -> Change | None:
         """Put everything back, and return the first thing that had changed."""
         change: Change | None = None
-        for saved in self._containers:
+        filled = [
+            _Container(prefix, table, {}, "registers or replaces") for prefix, table in self._empty if table
+        ]
+        for saved in [*self._containers, *filled]:
             value, before = saved.value, saved.before
             if _same(value, before):
                 continue
