@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from . import dynamo
+
 if TYPE_CHECKING:
     from .tracer import Tracer
 
@@ -165,6 +167,7 @@ class PatchSet:
                     del _counts[key]
                     place, before = _saved.pop(key)
                     _write(place, key[1], before)
+        dynamo.mend_tables(BUILTINS)
 
 
 # ---------------------------------------------------------------------- modules
@@ -444,6 +447,9 @@ def patch_containers(patches: PatchSet) -> None:
         patches.patch(container, "__iter__", _walking)
     patches.patch(nn.ModuleDict, "__getitem__", _reading)
 
+
+BUILTINS = ("callable", "isinstance", "len", "max", "min")
+"""Builtin functions that are hooked."""
 
 SIZE_FACTORIES = ("empty", "ones", "rand", "randn", "zeros")
 """Factories that take sizes one by one, where the C parser rejects a proxy before it asks who handles it."""
