@@ -105,8 +105,6 @@ class Snapshot:
             self._add_function(function)
 
     def _add_module(self, prefix: str, module: nn.Module) -> None:
-        if isinstance(module, torch.jit.ScriptModule):  # which lives in C++
-            return
         if isinstance(module, torch.jit.ScriptModule):  # its state lives in C++, out of the program's reach
             return
         state = module.__dict__
