@@ -7,7 +7,7 @@ import inspect
 import os
 import types
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from torch import nn
@@ -24,6 +24,9 @@ from .storing import storable_state
 from .submodules import adopt_target, assign_attribute, shallow_module
 
 __all__ = ["GraphModule"]
+
+
+_Module = TypeVar("_Module", bound="GraphModule")
 
 
 class _LazyForward:
@@ -363,6 +366,21 @@ class GraphModule(nn.Module):
             except LookupError:
                 self.__dict__["original_class_name"] = None
         return self.__dict__.get("original_class")
+
+    def train(self: _Module, mode: bool = True) -> _Module:
+        """Switch between training and evaluation, as the original's class does it.
+
+        Args:
+            mode: Training, rather than evaluation.
+        """
+        original = self._original_class()
+        if original is None or getattr(original, "train", nn.Module.train) is nn.Module.train:
+            return super().train(mode)
+        # A method of the original's class needs an instance of it; this one has the very attributes of `self`.
+        stand_in: nn.Module = cast(Any, original).__new__(original)
+        object.__setattr__(stand_in, "__dict__", self.__dict__)
+        stand_in.train(mode)
+        return self
 
     # ------------------------------------------------------------------ copies
 

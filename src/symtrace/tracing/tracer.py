@@ -422,15 +422,15 @@ class Tracer(Watcher):
                 return bound(*args, **kwargs)
 
             instance_function.__signature__ = _with_self(inspect.signature(bound))  # type: ignore[attr-defined]
-            return instance_function
+            return _as_called(root, instance_function) if name == "forward" else instance_function
         function = getattr(type(root), name, None)
         if function is None:
             raise RootError(
                 "ST014", root=type(root).__name__, reason=f"traced_func_name={name!r} doesn't exist in it"
             )
-        if name == "forward" and (root._forward_hooks or root._forward_pre_hooks):
-            return _with_hooks(root, function)
-        return getattr(root, name).__func__ if _is_lazy(function) else function  # type: ignore[no-any-return]
+        if _is_lazy(function):
+            function = getattr(root, name).__func__
+        return _as_called(root, function) if name == "forward" else function
 
     def _output(self, result: Any, returns: Any) -> None:
         self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns)
@@ -500,14 +500,21 @@ def _with_self(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=[own, *rest])
 
 
-def _with_hooks(root: nn.Module, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function with the signature of `forward` that also runs the forward hooks of the root."""
+def _as_called(root: nn.Module, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what a call of the root runs: `forward` alone, or with its hooks, or a `__call__` of its class's own."""
+    owner = next(cls for cls in type(root).__mro__ if "__call__" in vars(cls))
+    if not owner.__module__.startswith(("torch.", "symtrace.")):
+        call = owner.__call__
+    elif root._forward_hooks or root._forward_pre_hooks:
+        call = hooks.original_call
+    else:
+        return function
 
-    def hooked(module: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return hooks.original_call(module, *args, **kwargs)
+    def called(module: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return call(module, *args, **kwargs)
 
-    hooked.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    return hooked
+    called.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return called
 
 
 def _is_lazy(function: Any) -> bool:
