@@ -173,13 +173,16 @@ define(
     ),
     explain="""\
 What goes into a node, or out of the program, is built anew at each call. That works for containers
-whose constructor takes their content; for other classes symtrace can't know how to make one.
+whose constructor takes their content, and for objects that are no more than their attributes; how to make
+one of another class symtrace can't know.
 """,
     example="""\
 import symtrace as fx
 
 
 class Box:
+    __slots__ = ("value",)
+
     def __init__(self, value):
         self.value = value
 

@@ -12,7 +12,7 @@ import torch
 from ..diagnostics import Label, Location
 from ..errors import GuardError
 
-__all__ = ["IN_PLACE", "enter_mode", "exit_mode", "guard", "is_given", "write_attribute"]
+__all__ = ["IN_PLACE", "build_object", "enter_mode", "exit_mode", "guard", "is_given", "write_attribute"]
 
 
 def enter_mode(manager: type[Any], *args: Any, **kwargs: Any) -> Any:
@@ -94,6 +94,18 @@ IN_PLACE = {
     "__ixor__": operator.ixor,
 }
 """Augmented assignments by the name of their method."""
+
+
+def build_object(cls: type[Any], attributes: dict[str, Any]) -> Any:
+    """Return an object of a class with attributes of its own, as the captured program has made one.
+
+    Args:
+        cls: A class whose objects are no more than their attributes.
+        attributes: Their values by name.
+    """
+    built = object.__new__(cls)
+    built.__dict__.update(attributes)
+    return built
 
 
 def is_given(value: Any) -> bool:

@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..ops import program
 from .blame import trace_error
-from .proxy import Proxy, collect_proxies
 
-__all__ = ["ATOMS", "convert_container", "convert_object"]
+__all__ = ["ATOMS", "convert_container", "convert_object", "holds"]
 
 ATOMS = frozenset({
     int, float, str, bool, complex, bytes, type(None), type(...), torch.dtype, torch.device, torch.memory_format,
@@ -74,9 +74,38 @@ def _same(first: Any, second: Any) -> bool:
     return len(first) == len(second) and all(a is b for a, b in zip(first, second, strict=True))
 
 
+def holds(value: Any, is_traced: Callable[[Any], bool]) -> bool:
+    """Tell whether there are traced values in containers, and in the attributes of plain objects in them."""
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if is_traced(item):
+            return True
+        cls = type(item)
+        if cls in ATOMS or id(item) in seen:
+            continue
+        seen.add(id(item))
+        if issubclass(cls, list | tuple | set | frozenset):
+            stack.extend(item)
+        elif issubclass(cls, dict):
+            stack.extend(item.values())
+        elif cls is slice:
+            stack.extend((item.start, item.stop, item.step))
+        elif not issubclass(cls, nn.Module | torch.Tensor | type | types.ModuleType):
+            stack.extend(vars_of(item).values())
+    return False
+
+
 def vars_of(value: Any) -> dict[str, Any]:
-    """Return the attributes of an object, if it has any."""
-    return dict(getattr(value, "__dict__", {}))
+    """Return the attributes of an object, if it has any, those in slots included."""
+    found = dict(getattr(value, "__dict__", {}))
+    for base in type(value).__mro__:
+        slots = vars(base).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                found[name] = getattr(value, name)
+    return found
 
 
 def _bound_values(value: Any) -> list[Any]:
@@ -105,8 +134,16 @@ def _dataclass(value: Any, convert: Callable[[Any], Any], call: Callable[..., An
     return call(type(value), (), fields)
 
 
-def convert_object(value: Any, convert: Callable[[Any], Any], call: Callable[..., Any]) -> Any:
-    """Return any other object as an argument: itself, unless it holds traced values.
+def convert_object(
+    value: Any, convert: Callable[[Any], Any], call: Callable[..., Any], holds_values: Callable[[Any], bool]
+) -> Any:
+    """Return any other object as an argument: itself, unless it holds traced values, and then one built anew.
+
+    Args:
+        value: The object.
+        convert: Converts what is in it.
+        call: Records a call, and returns its node.
+        holds_values: Tells whether there are traced values in containers and objects.
 
     Raises:
         TraceError: ST017, it holds traced values and can't be built again.
@@ -115,11 +152,25 @@ def convert_object(value: Any, convert: Callable[[Any], Any], call: Callable[...
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _dataclass(value, convert, call)
-    found: list[Proxy] = []
-    collect_proxies(vars_of(value), found)
-    collect_proxies(_bound_values(value), found)
-    if not found and isinstance(value, set | frozenset):
-        collect_proxies(list(value), found)
-    if found:
+    held = vars_of(value)
+    if holds_values(held) and _is_plain_object(value):
+        return call(program.build_object, (type(value), {key: convert(item) for key, item in held.items()}))
+    if holds_values([held, _bound_values(value)]) or (
+        isinstance(value, set | frozenset) and holds_values(list(value))
+    ):
         raise trace_error("ST017", kind=type(value).__qualname__)
     return value
+
+
+def _is_plain_object(value: Any) -> bool:
+    """Tell whether an object is no more than its class and its attributes."""
+    cls: Any = type(value)
+    plain: Any = object
+    return (
+        cls.__reduce_ex__ is plain.__reduce_ex__
+        and cls.__reduce__ is plain.__reduce__
+        and cls.__new__ is plain.__new__
+        and not isinstance(value, type | types.FunctionType | types.MethodType | types.ModuleType)
+        and not hasattr(cls, "__setstate__")
+        and not any(vars(base).get("__slots__") for base in cls.__mro__)
+    )

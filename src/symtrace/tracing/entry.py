@@ -15,6 +15,7 @@ from ..ir import Node
 from ..ops import program
 from ..runtime import Graph, GraphModule
 from ..runtime.submodules import own_modules
+from .fakes import ExampleTracer
 from .tracer import Tracer
 
 __all__ = ["capture", "symbolic_trace"]
@@ -92,7 +93,7 @@ def capture(
     return _capture(root, concrete_args, tuple(args or ()), dict(kwargs or {}), tuple(leaves))
 
 
-class _LeafTracer(Tracer):
+class _Leaves(Tracer):
     """A tracer with further leaves."""
 
     def __init__(self, leaves: tuple[Any, ...]) -> None:
@@ -111,10 +112,19 @@ class _LeafTracer(Tracer):
         return super().is_leaf_module(m, module_qualified_name)
 
 
+class _LeafTracer(_Leaves):
+    """Traces without examples."""
+
+
+class _LeafExampleTracer(_Leaves, ExampleTracer):
+    """Traces with examples."""
+
+
 def _capture(
     root: Any, concrete_args: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: tuple[Any, ...]
 ) -> GraphModule:
-    tracer = _LeafTracer(leaves) if leaves else Tracer()
+    kind = _LeafExampleTracer if args or kwargs else _LeafTracer
+    tracer = kind(leaves)
     graph = _trace(tracer, root, concrete_args, args, kwargs)
     if isinstance(root, nn.Module):
         owned = own_modules(root)

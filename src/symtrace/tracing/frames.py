@@ -20,6 +20,7 @@ __all__ = [
     "is_unpacking_mapping",
     "last_line",
     "last_user_frame",
+    "runs_operator",
     "unpacked_length",
     "user_frame",
     "user_frames",
@@ -169,6 +170,20 @@ def unpacked_length(frame: FrameType) -> int | None:
     """Return how many values `frame` is unpacking a value into, or None if it does something else with it."""
     item = _running(frame)
     return item.arg if item is not None and item.opname == "UNPACK_SEQUENCE" else None
+
+
+def runs_operator(frame: FrameType) -> bool:
+    """Tell whether `frame` is applying an operator: arithmetic, a comparison, an augmented assignment."""
+    return _runs_operator(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=4096)
+def _runs_operator(code: CodeType, offset: int) -> bool:
+    index = _index_at(code, offset)
+    if index < 0:
+        return False
+    name = _instructions(code)[1][index].opname
+    return name.startswith(("BINARY_", "INPLACE_", "UNARY_", "COMPARE_OP"))
 
 
 def is_compared_by_identity(frame: FrameType) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from ..values import FakeTensor
 from . import dynamo
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ __all__ = [
     "is_tracing",
     "original_call",
     "original_isinstance",
+    "original_len",
+    "real_size",
     "tracing_as",
     "unwatched",
 ]
@@ -267,15 +270,30 @@ def _recorded(original: Any) -> Any:
     return hook
 
 
+def _pinned_property(name: str) -> Any:
+    """A property that fake tensors answer themselves, out of sight of the mode that sees those of tensors."""
+
+    def make(before: Any) -> Any:
+        def read(self: Any) -> Any:
+            tracer = _active.tracer
+            if tracer is None:
+                return before.fget(self)
+            return tracer._on_fake_property(self, name, before.fget)
+
+        return property(read, before.fset)
+
+    return make
+
+
 def _len(value: Any, /) -> Any:
     tracer = _active.tracer
     if tracer is not None and tracer._is_proxy(value):
-        return value.tracer.call_function(_original_len, (value,), {})
-    return _original_len(value)
+        return tracer.call_function(original_len, (value,), {})
+    return original_len(value)
 
 
-_original_len = builtins.len
-_len.__wrapped__ = _original_len  # type: ignore[attr-defined]
+original_len = builtins.len
+_len.__wrapped__ = original_len  # type: ignore[attr-defined]
 
 
 def _choosing(original: Any) -> Any:
@@ -288,7 +306,7 @@ def _choosing(original: Any) -> Any:
             if type(values) in (tuple, list):
                 for value in values:
                     if tracer._is_proxy(value):
-                        return value.tracer.call_function(original, args, kwargs)
+                        return tracer.call_function(original, args, kwargs)
         return original(*args, **kwargs)
 
     hook.__wrapped__ = original  # type: ignore[attr-defined]
@@ -297,13 +315,13 @@ def _choosing(original: Any) -> Any:
 
 class _SizeMeta(type):
     def __instancecheck__(cls, value: Any) -> bool:
-        return original_isinstance(value, _real_size)
+        return original_isinstance(value, real_size)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        return other is cls or issubclass(other, _real_size)
+        return other is cls or issubclass(other, real_size)
 
 
-_real_size = torch.Size
+real_size = torch.Size
 
 
 class _Size(metaclass=_SizeMeta):
@@ -314,8 +332,8 @@ class _Size(metaclass=_SizeMeta):
         if tracer is not None:
             proxy = tracer._find_proxy((sizes,), {})
             if proxy is not None:
-                return proxy.tracer.call_function(_real_size, (sizes,), {})
-        return _real_size(sizes)
+                return proxy.tracer.call_function(real_size, (sizes,), {})
+        return real_size(sizes)
 
 
 def _apply(original: Any) -> Any:
@@ -478,6 +496,8 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(builtins, "max", _choosing)
         patches.patch(builtins, "min", _choosing)
         patches.patch(torch, "Size", lambda before: _Size)
+        for name in ("device", "layout", "is_mkldnn"):
+            patches.patch(FakeTensor, name, _pinned_property(name))
         for name in SIZE_FACTORIES:
             patches.patch(torch, name, _gated)
         patches.patch(torch, "manual_seed", _recorded)

@@ -12,7 +12,7 @@ from .proxy import Proxy, collect_proxies
 if TYPE_CHECKING:
     from .tracer import Tracer
 
-__all__ = ["CaptureMode"]
+__all__ = ["CaptureMode", "answer_for_real"]
 
 _QUERIES = frozenset({
     "__contains__", "__dir__", "__format__", "__hash__", "__len__", "__repr__", "_is_view", "can_cast", "data_ptr",
@@ -57,10 +57,11 @@ class CaptureMode(TorchFunctionMode):
         collect_proxies((args, kwargs), found)
         if found:
             return type(found[0]).__torch_function__(func, types, args, kwargs)
-        return _without_proxies(tracer, func, args, kwargs)
+        return answer_for_real(tracer, func, args, kwargs)
 
 
-def _without_proxies(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def answer_for_real(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Record or answer a call that has no traced value among its arguments."""
     name = getattr(func, "__name__", "")
     if name in _QUERIES or type(func) is type:  # torch.device and its like are plain values
         return func(*args, **kwargs)

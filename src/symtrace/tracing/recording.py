@@ -15,7 +15,7 @@ from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
 from ..runtime.graph import find_module
 from ..runtime.node_meta import get_current_meta, has_preserved_node_meta
-from .arguments import ATOMS, convert_container, convert_object
+from .arguments import ATOMS, convert_container, convert_object, holds
 from .blame import data_dependent, here
 from .frames import is_unpacking_mapping, user_frame, user_frames
 from .guards import add_guard
@@ -190,7 +190,11 @@ class TracerBase:
             return convert_container(a, self.create_arg, self._call_node)
         if issubclass(cls, Node):
             return a
-        return convert_object(a, self.create_arg, self._call_node)
+        return convert_object(a, self.create_arg, self._call_node, self.holds_values)
+
+    def holds_values(self, value: Any) -> bool:
+        """Tell whether there are traced values in containers, and in the attributes of objects in them."""
+        return holds(value, lambda item: issubclass(type(item), Proxy))
 
     @staticmethod
     def _key(key: Any) -> Any:

@@ -46,7 +46,9 @@ class _Meta(type):
 
 def _convert(real: type) -> Any:
     def answer(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return args[0].tracer.call_function(real, args, kwargs)
+        tracer = active_tracer()
+        assert tracer is not None
+        return tracer.call_function(real, args, kwargs)
 
     return answer
 
@@ -58,8 +60,9 @@ def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    proxy = args[0]
-    return proxy.tracer.class_of(proxy)
+    tracer = active_tracer()
+    assert tracer is not None
+    return tracer.class_of(args[0])
 
 
 _ANSWERS = {int: _convert(int), float: _convert(float), range: _range, type: _type}

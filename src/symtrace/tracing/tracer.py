@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from ..codegen import PyTreeCodeGen, PyTreeInfo
 from ..diagnostics import Location
@@ -357,7 +358,7 @@ class Tracer(Watcher):
         try:
             with hooks.installed(self) as patches:
                 self._patch(patches, function)
-                with CaptureMode(self):
+                with self._mode():
                     call, args = self.create_args_for_root(function, is_module, concrete_args)
                     result = self._run(call, args)
                     self._output(result, returns)
@@ -376,6 +377,10 @@ class Tracer(Watcher):
         if leaked is not None:
             self._refuse_change(leaked)
         return self.graph
+
+    def _mode(self) -> TorchFunctionMode:
+        """Return the mode that sees what the program calls."""
+        return CaptureMode(self)
 
     def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
         try:

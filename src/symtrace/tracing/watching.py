@@ -90,8 +90,8 @@ class Watcher(TracerBase):
     def _is_proxy(value: Any) -> bool:
         return issubclass(type(value), Proxy)
 
-    @staticmethod
-    def _find_proxy(args: Any, kwargs: Any) -> Proxy | None:
+    def _find_proxy(self, args: Any, kwargs: Any) -> Any:
+        """Return a traced value among arguments, as something that tells its tracer, or None."""
         for value in args:
             if issubclass(type(value), Proxy):
                 return value  # type: ignore[no-any-return]
@@ -195,6 +195,10 @@ class Watcher(TracerBase):
             self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
         return answer
 
+    def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
+        """A property of a fake tensor, which no traced value is without examples."""
+        return read(tensor)
+
     def class_of(self, value: Proxy) -> type:
         """Return the class that `type(value)` would give for the value itself."""
         with hooks.tracing_as(None):
@@ -221,13 +225,18 @@ class Watcher(TracerBase):
 
     def to_text(self, obj: Proxy, spec: str) -> str:
         """Answer `str(value)` and `format(value, spec)`: the true text, or a symbolic one that is only shown."""
-        location = here(3)
-        if location is not None and _SHOWS.search(location.text):
+        if self.is_only_shown():
             return repr(obj)
         if self._is_opaque(obj):
-            self.report.add("frozen", f"the text of `{obj.node.name}`", location)
+            self.report.add("frozen", f"the text of `{obj.node.name}`", here(3))
             return repr(obj)
         return format(self.to_identity(obj, "format"), spec)
+
+    @staticmethod
+    def is_only_shown() -> bool:
+        """Tell whether the user's line makes a text for people to read."""
+        location = here(4)
+        return location is not None and _SHOWS.search(location.text) is not None
 
     def _is_opaque(self, obj: Proxy) -> bool:
         """Tell whether only the object counts, as with tensors, whose content is never looked at."""

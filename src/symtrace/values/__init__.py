@@ -1,5 +1,5 @@
 """What is known of a value without computing it."""
 
-from .fake import FakeTensor, FakeTensorMode, outside_modes
+from .fake import DATA_DEPENDENT, FakeTensor, FakeTensorMode, fake_on, outside_modes
 
-__all__ = ["FakeTensor", "FakeTensorMode", "outside_modes"]
+__all__ = ["DATA_DEPENDENT", "FakeTensor", "FakeTensorMode", "fake_on", "outside_modes"]

@@ -1,0 +1,193 @@
+"""Computes, on fake tensors, what an operation gives for the example, and for data other than that of the example."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
+
+from ...values import DATA_DEPENDENT, FakeTensor, FakeTensorMode, fake_on, outside_modes
+from ..hooks import real_size, unwatched
+from .numbers import _Traced
+
+__all__ = ["Evaluator", "Undecided"]
+
+_PLAIN = frozenset({int, float, str, bool, complex, type(None), torch.dtype, torch.device, type(...)})
+
+
+class Undecided(Exception):
+    """The result is a value that only the data decides, and no fake tensor."""
+
+
+class Evaluator:
+    """Holds the fake tensors that stand for the example inputs and for the tensors of the module.
+
+    A tensor whose sizes the data decides has a second fake tensor, of the sizes it could have with other data. What is
+    computed from it is computed for both, so that each size is known to depend on data or not to.
+
+    Attributes:
+        mode: The fake mode.
+    """
+
+    def __init__(self) -> None:
+        self.mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._real: dict[int, torch.Tensor] = {}
+        self._fakes: dict[int, tuple[torch.Tensor, FakeTensor]] = {}
+        self._others: dict[int, Any] = {}
+        self._kept: list[Any] = []
+
+    # ------------------------------------------------------------------ stand-ins
+
+    def stand_in(self, tensor: torch.Tensor, device: torch.device | None = None) -> FakeTensor:
+        """Return the fake tensor that stands for a real one, always the same one."""
+        found = self._fakes.get(id(tensor))
+        if found is None:
+            with unwatched():
+                fake = fake_on(self.mode, tensor, device)
+            found = self._fakes[id(tensor)] = (tensor, fake)
+            self._real[id(fake)] = tensor
+        return found[1]
+
+    def fresh(self, tensor: torch.Tensor, device: torch.device | None = None) -> FakeTensor:
+        """Return a fake tensor for an example, which stands for no tensor of the module."""
+        with unwatched():
+            fake = fake_on(self.mode, tensor, device)
+            if id(fake) in self._real or any(fake is kept for kept in self._kept):
+                with self.mode, torch.no_grad():
+                    copied: Any = fake.clone()
+                    fake = copied.requires_grad_(tensor.requires_grad)
+        self._kept.append(fake)
+        return fake
+
+    def real(self, fake: Any) -> torch.Tensor | None:
+        """Return the tensor of the module that a fake tensor stands for."""
+        return self._real.get(id(fake))
+
+    def other(self, value: Any) -> Any:
+        """Return what a value could be with other data."""
+        if isinstance(value, _Traced):
+            return value._other
+        return self._others.get(id(value), value)
+
+    def _keep_other(self, value: Any, other: Any) -> None:
+        """Note other sizes of the tensors in a result."""
+        if isinstance(value, FakeTensor):
+            if isinstance(other, FakeTensor) and other.shape != value.shape:
+                self._others[id(value)] = other
+                self._kept.append(value)
+        elif isinstance(value, list | tuple) and isinstance(other, list | tuple):
+            for one, two in zip(value, other, strict=False):
+                self._keep_other(one, two)
+        elif isinstance(value, dict) and isinstance(other, dict):
+            for key in value.keys() & other.keys():
+                self._keep_other(value[key], other[key])
+
+    # ------------------------------------------------------------------ arguments
+
+    def _given(self, value: Any, for_other: bool, found: list[bool]) -> Any:
+        """Return an argument as the operation takes it; `found` tells whether other data would change it."""
+        cls = type(value)
+        if cls in _PLAIN:
+            return value
+        if cls is FakeTensor:
+            other = self._others.get(id(value))
+            if other is None:
+                return value
+            found.append(True)
+            return other if for_other else value
+        if issubclass(cls, _Traced):
+            if value._other != value._value:
+                found.append(True)
+            return value._other if for_other else value._value
+        if issubclass(cls, torch.Tensor):
+            return self.stand_in(value) if not issubclass(cls, FakeTensor) else value
+        if cls is tuple or cls is list or cls is real_size:
+            items = [self._given(item, for_other, found) for item in value]
+            return items if cls is list else tuple(items)
+        if cls is dict:
+            return {key: self._given(item, for_other, found) for key, item in value.items()}
+        if cls is slice:
+            parts = [self._given(part, for_other, found) for part in (value.start, value.stop, value.step)]
+            return slice(*parts)
+        if hasattr(cls, "_fields") and issubclass(cls, tuple):
+            return cls(*[self._given(item, for_other, found) for item in value])
+        if cls in pytree.SUPPORTED_NODES:
+            leaves, spec = pytree.tree_flatten(value)
+            return pytree.tree_unflatten([self._given(leaf, for_other, found) for leaf in leaves], spec)
+        return value
+
+    # ------------------------------------------------------------------ calls
+
+    def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Return what a call gives for the example, and what it could give with other data.
+
+        Args:
+            function: Takes fake tensors and plain numbers.
+            args: Arguments as the program gave them.
+            kwargs: Keyword arguments.
+
+        Raises:
+            Undecided: Only the data decides what it gives.
+        """
+        found: list[bool] = []
+        given = self._given(args, False, found)
+        given_kwargs = self._given(kwargs, False, found) if kwargs else {}
+        with unwatched(), self.mode:
+            try:
+                value = function(*given, **given_kwargs)
+            except DATA_DEPENDENT:
+                return self._guess(function, given, given_kwargs)
+            except RuntimeError:
+                # There are operators whose fake kernel takes less than the real one.
+                try:
+                    value, _ = self._guess(function, given, given_kwargs)
+                except Undecided:
+                    pass
+                else:
+                    return value, value
+                raise
+            if not found:
+                return value, value
+            try:
+                other = function(*self._given(args, True, []), **self._given(kwargs, True, []))
+            except Exception:  # with other data it fails: then the sizes at hand are as good as any
+                other = value
+        self._keep_other(value, other)
+        return value, other
+
+    def _guess(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Run an operation whose result only the data decides on data made up, twice, with results of two sizes."""
+        results = []
+        for few in (2, 3):
+            with outside_modes(), torch.no_grad():
+                try:
+                    real_args, real_kwargs = pytree.tree_map_only(
+                        torch.Tensor, functools.partial(_made_up, few=few), (args, kwargs)
+                    )
+                    results.append(function(*real_args, **real_kwargs))
+                except Exception as error:
+                    raise Undecided from error
+        one, two = (
+            pytree.tree_map_only(torch.Tensor, self.fresh, result) if _holds_tensors(result) else result
+            for result in results
+        )
+        self._keep_other(one, two)
+        return one, two
+
+
+def _holds_tensors(value: Any) -> bool:
+    return any(isinstance(leaf, torch.Tensor) for leaf in pytree.tree_leaves(value))
+
+
+def _made_up(tensor: torch.Tensor, few: int) -> torch.Tensor:
+    """Return a real tensor of the same kind, of whose elements `few` are not zero, and no two of these the same."""
+    count = tensor.numel()
+    flat = torch.zeros(count, dtype=torch.float64)
+    filled = min(few, count - (few == 3 and count == 3)) if count > 1 else count
+    flat[:filled] = torch.arange(
+        few if count == 1 else 1, filled + (few if count == 1 else 1), dtype=torch.float64
+    )
+    return flat.to(tensor.dtype).reshape(tuple(tensor.shape))

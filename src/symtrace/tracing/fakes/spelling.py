@@ -1,0 +1,57 @@
+"""Tells an operator from the method that torch hands over for it: `x + y` from `x.add(y)`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..frames import runs_operator, user_frame
+
+__all__ = ["as_operator"]
+
+_PLAIN: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
+    "__floordiv__": operator.floordiv, "remainder": operator.mod, "matmul": operator.matmul, "neg": operator.neg,
+    "__invert__": operator.invert, "__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor,
+    "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+    "__lshift__": operator.lshift, "__rshift__": operator.rshift, "__eq__": operator.eq, "ne": operator.ne,
+    "gt": operator.gt, "ge": operator.ge, "lt": operator.lt, "le": operator.le, "positive": operator.pos,
+}  # fmt: skip
+_REFLECTED: dict[str, Callable[..., Any]] = {
+    "__rsub__": operator.sub, "__rdiv__": operator.truediv, "__rfloordiv__": operator.floordiv,
+    "__rmod__": operator.mod, "__rpow__": operator.pow, "__rmatmul__": operator.matmul,
+    "__rlshift__": operator.lshift, "__rrshift__": operator.rshift,
+}  # fmt: skip
+_ASSIGNING: dict[str, Callable[..., Any]] = {
+    "add_": operator.iadd, "sub_": operator.isub, "mul_": operator.imul, "div_": operator.itruediv,
+    "floor_divide_": operator.ifloordiv, "pow_": operator.ipow, "remainder_": operator.imod,
+    "__iand__": operator.iand, "__ior__": operator.ior, "__ixor__": operator.ixor, "__ilshift__": operator.ilshift,
+    "__irshift__": operator.irshift,
+}  # fmt: skip
+_NAMES = _PLAIN.keys() | _REFLECTED.keys() | _ASSIGNING.keys()
+
+
+def as_operator(
+    name: str, args: tuple[Any, ...]
+) -> tuple[Callable[..., Any], tuple[Any, ...], str | None] | None:
+    """Return the operator function that the user's line applies, with its operands, or None for a plain call.
+
+    Args:
+        name: Name of the method that torch handed over.
+        args: Its arguments.
+
+    Returns:
+        The function, its operands, and the name of the node where it isn't that of the function.
+    """
+    if name not in _NAMES:
+        return None
+    frame = user_frame(3)
+    if frame is None or not runs_operator(frame):
+        return None
+    if name in _PLAIN:
+        return _PLAIN[name], args, None
+    if name in _REFLECTED:
+        return _REFLECTED[name], (args[1], args[0]), None
+    function = _ASSIGNING[name]
+    return function, args, function.__name__.removeprefix("i")

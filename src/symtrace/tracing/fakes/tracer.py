@@ -1,0 +1,424 @@
+"""`ExampleTracer`: runs a program on fake tensors made from example inputs, and records what it does."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from ...ir import Node
+from ...ops import program
+from ...values import FakeTensor
+from .. import hooks
+from ..arguments import ATOMS, holds
+from ..blame import data_dependent, here
+from ..frames import user_frame
+from ..guards import add_guard
+from ..proxy import Proxy
+from ..shims import SHIMS
+from ..state import Need, Restart
+from ..tracer import Tracer
+from .evaluate import Evaluator, Undecided
+from .inputs import ExampleInputs
+from .mode import ExampleMode, holds_values
+from .numbers import NUMBERS, _Traced, wrap_number
+
+__all__ = ["ExampleTracer"]
+
+
+class Part(NamedTuple):
+    """A part of a value that is recorded only when it is used.
+
+    Attributes:
+        whole: The node or part that it is a part of.
+        read: `operator.getitem` or `getattr`.
+        key: Index, key or name.
+    """
+
+    whole: Any
+    read: Callable[..., Any]
+    key: Any
+
+
+_SILENT = frozenset({program.enter_mode, program.exit_mode, program.write_attribute, program.guard})
+"""Recorded only: what they do is done to the program that is captured, not to the one that runs at capture."""
+
+_PURE_NUMBERS = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.neg, operator.and_,
+    operator.or_, operator.xor, operator.invert, operator.lshift, operator.rshift, abs, round, divmod, int, float,
+    bool, max, min, math.floor, math.ceil, math.trunc, math.sqrt, math.log, operator.getitem,
+})  # fmt: skip
+
+
+class ExampleTracer(ExampleInputs, Tracer):
+    """Traces with example inputs: the traced values are fake tensors, and numbers that know their value.
+
+    What the program decides on sizes, types, dtypes and devices follows the examples; each decision becomes a guard.
+    """
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._evaluator = Evaluator()
+        self._sources: dict[int, Any] = {}
+        self._alive: list[Any] = []
+        self._parts: dict[Any, Node] = {}
+        self._reads: dict[Any, Node] = {}
+        self._pinned: set[Node] = set()
+        self._inputs: list[FakeTensor] = []
+        self._ranks_pinned = False
+        self._loose_ranks: set[int] = set()
+
+    def _mode(self) -> ExampleMode:
+        return ExampleMode(self)
+
+    # ------------------------------------------------------------------ values and nodes
+
+    def track(self, value: Any, other: Any, source: Any) -> Any:
+        """Return a value of the run as the program gets it, and remember what computes it.
+
+        Args:
+            value: For the example.
+            other: For other data.
+            source: The node, or part of one, that computes it.
+        """
+        cls = type(value)
+        if cls is FakeTensor:
+            if id(value) in self._sources or self._evaluator.real(value) is not None:
+                value = self._alias(value)
+            self._sources[id(value)] = source
+            self._alive.append(value)
+            return value
+        if cls in NUMBERS:
+            return wrap_number(self, source, value, other if type(other) is cls else value)
+        if value is None or issubclass(cls, _Traced):
+            return value
+        if issubclass(cls, tuple | list):
+            others = (
+                other if issubclass(type(other), tuple | list) and len(other) == len(value) else list(value)
+            )
+            items = [
+                self.track(item, others[index], Part(source, operator.getitem, index))
+                for index, item in enumerate(value)
+            ]
+            if cls in (tuple, list, hooks.real_size):
+                return cls(items)
+            if hasattr(cls, "_fields"):
+                return cls(*items)
+            return cls(items)
+        if issubclass(cls, dict):
+            for key in list(value):
+                other_item = other.get(key) if isinstance(other, dict) else value[key]
+                value[key] = self.track(value[key], other_item, Part(source, operator.getitem, key))
+            return value
+        if issubclass(cls, torch.Tensor):
+            return self.track(self._evaluator.fresh(value), other, source)
+        node = self.node_of(source)
+        if cls in ATOMS:
+            self._guard(node, value)
+            return value
+        return Proxy(node, self)
+
+    def _alias(self, value: FakeTensor) -> Any:
+        """Return another object for a tensor that an operation has given back: each result has a node of its own."""
+        with hooks.unwatched(), self._evaluator.mode:
+            alias = torch.ops.aten.alias.default(value)
+        other = self._evaluator.other(value)
+        if other is not value:
+            self._evaluator._keep_other(alias, other)
+        return alias
+
+    def node_of(self, source: Any) -> Node:
+        """Return the node of a source, recording the reading of a part."""
+        if isinstance(source, Node):
+            return source
+        whole = self.node_of(source.whole)
+        key = (id(self.graph), whole, source.read, source.key)
+        node = self._parts.get(key)
+        if node is None:
+            node = self._parts[key] = self.create_node("call_function", source.read, (whole, source.key), {})
+        return node
+
+    def node_of_number(self, number: Any) -> Node:
+        """Return the node of a traced number."""
+        return self.node_of(number._source)
+
+    def as_proxy(self, value: Any) -> Proxy:
+        """Return a proxy for the node of a traced value."""
+        return Proxy(self.create_arg(value), self)
+
+    def create_arg(self, a: Any) -> Any:
+        """Return a value as an argument of a node."""
+        cls = type(a)
+        if cls is FakeTensor:
+            source = self._sources.get(id(a))
+            if source is not None:
+                return self.node_of(source)
+            real = self._evaluator.real(a)
+            if real is not None:
+                return self._read_tensor(real)
+            return self._unseen(a)
+        if issubclass(cls, _Traced):
+            return self.node_of_number(a)
+        if cls is hooks.real_size:
+            return tuple([self.create_arg(item) for item in a]) if holds_values(a) else a
+        if issubclass(cls, torch.Tensor):
+            return self._read_tensor(a)
+        return super().create_arg(a)
+
+    def holds_values(self, value: Any) -> bool:
+        """Tell whether there are traced values in containers, and in the attributes of objects in them."""
+        return holds(value, self._is_proxy)
+
+    def _read_tensor(self, tensor: torch.Tensor) -> Node:
+        path = self._path_of_tensor(tensor)
+        key = (id(self.graph), path)
+        node = self._reads.get(key)
+        if node is None:
+            node = self._reads[key] = self.create_node("get_attr", path, (), {})
+        return node
+
+    def _unseen(self, tensor: FakeTensor) -> Node:
+        raise data_dependent(
+            Proxy(next(iter(self.graph.nodes)), self), "a tensor that was made out of sight", "ST024"
+        )
+
+    # ------------------------------------------------------------------ recording
+
+    def create_proxy(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Any:
+        """Record an operation, and return what it gives for the example."""
+        args_ = self.create_arg(args)
+        kwargs_ = self.create_arg(kwargs) if kwargs else {}
+        node = self.create_node(kind, target, args_, kwargs_, name, type_expr)
+        if kind == "call_function" and target in _SILENT:
+            return Proxy(node, self)
+        try:
+            value, other = self._evaluate(kind, target, args, kwargs)
+        except Undecided:
+            return Proxy(node, self)
+        except BaseException:
+            if not node.users:
+                self.graph.erase_node(node)  # the program may go on without it
+            raise
+        if kind == "call_method" and target == "squeeze" and len(args) == 1 and not kwargs:
+            self._loose_ranks.add(id(value))
+        result = self.track(value, other, node)
+        if type(value) in (tuple, list) and target in _COUNTED:
+            self._guard_length(node, value)
+        return result
+
+    def _guard_length(self, node: Node, value: Any) -> None:
+        count = self.create_node("call_function", hooks.original_len, (node,), {})
+        self._guard(count, len(value))
+
+    def _evaluate(self, kind: str, target: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if kind == "get_attr":
+            value = self.attribute(target)
+            return (self._evaluator.fresh(value), None) if isinstance(value, torch.Tensor) else (value, value)
+        if kind == "call_method":
+
+            def function(first: Any, *rest: Any, **named: Any) -> Any:
+                return getattr(first, target)(*rest, **named)
+
+        elif kind == "call_module":
+            function = self.attribute(target)
+        else:
+            function = target
+        return self._evaluator.call(function, args, kwargs)
+
+    # ------------------------------------------------------------------ what is known of tensors
+
+    def shape_of(self, tensor: FakeTensor) -> hooks.real_size:
+        """Return the shape of a traced tensor, with traced sizes."""
+        self.pin_rank(tensor)
+        node = self.create_arg(tensor)
+        key = (id(self.graph), node, "shape")
+        shape = self._parts.get(key)
+        if shape is None:
+            shape = self._parts[key] = self.create_node("call_function", getattr, (node, "shape"), {})
+        with hooks.unwatched():
+            sizes, others = tensor.shape, self._evaluator.other(tensor).shape
+        if len(others) != len(sizes):
+            others = sizes
+        return hooks.real_size(
+            [
+                wrap_number(self, Part(shape, operator.getitem, index), size, others[index])
+                for index, size in enumerate(sizes)
+            ]
+        )
+
+    def pin_rank(self, tensor: FakeTensor) -> None:
+        """Have the number of dimensions of a tensor checked: it follows from those of the inputs."""
+        if not self._ranks_pinned:
+            self._ranks_pinned = True
+            first = next((node for node in self.graph.nodes if node.op != "placeholder"), None)
+            with nullcontext() if first is None else self.graph.inserting_before(first):
+                for given in self._inputs:
+                    self._guard_rank(given)
+        if id(tensor) in self._loose_ranks:
+            self._guard_rank(tensor)
+
+    def _guard_rank(self, tensor: FakeTensor) -> None:
+        with hooks.unwatched():
+            rank = tensor.dim()
+        self._guard(self.create_node("call_method", "dim", (self.create_arg(tensor),), {}), rank)
+
+    def pin_property(self, tensor: FakeTensor, name: str) -> Any:
+        """Return a property of a tensor that the program is specialised to."""
+        with hooks.unwatched():
+            value = getattr(tensor, name)
+        node = self.create_arg(tensor)
+        key = (id(self.graph), node, name)
+        if key not in self._parts:
+            self._parts[key] = self.create_node("call_function", getattr, (node, name), {})
+            self._guard(self._parts[key], value)
+        return value
+
+    # ------------------------------------------------------------------ decisions
+
+    def _guard(self, node: Node, value: Any) -> None:
+        if not self._is_pinned(node):
+            self._pinned.add(node)
+            add_guard(self, node, value)
+
+    def _is_pinned(self, node: Node) -> bool:
+        if node in self._pinned:
+            return True
+        if node.op == "call_function" and node.target in _PURE_NUMBERS:
+            used = node.all_input_nodes
+            if used and all(self._is_pinned(one) for one in used):
+                self._pinned.add(node)
+                return True
+        return False
+
+    def decide(self, number: Any) -> bool:
+        """Answer `bool` of a traced number, and have the answer checked at each call.
+
+        Raises:
+            DataDependentError: ST012, the data decides it.
+        """
+        value, other = bool(number._value), bool(number._other)
+        if value != other:
+            raise self._refuse(number, "bool", "ST012")
+        node = self.node_of_number(number)
+        if type(number._value) is not bool and not self._is_pinned(node):
+            node = self.create_node("call_function", bool, (node,), {})
+        self._guard(node, value)
+        return value
+
+    def pin(self, number: Any, asked_for: str) -> Any:
+        """Return a traced number itself, and have it checked at each call.
+
+        Raises:
+            DataDependentError: ST013, the data decides it.
+        """
+        if number._value != number._other:
+            raise self._refuse(number, asked_for, "ST013")
+        self._guard(self.node_of_number(number), number._value)
+        return number._value
+
+    def _refuse(self, number: Any, asked_for: str, code: str) -> Exception:
+        refusal = data_dependent(self.as_proxy(number), asked_for, code)
+        self.refusal = refusal
+        return refusal
+
+    def convert(self, number: Any, what: str) -> Any:
+        """Answer `int` and `float` of a traced number, recording the conversion where the call can be seen."""
+        frame = user_frame(2)
+        if frame is not None and what in frame.f_code.co_names and what in SHIMS:
+            need = Need.of(frame.f_globals, what)
+            if need not in self._needs:
+                raise Restart(need)
+        return self.pin(number, what)
+
+    def truth(self, tensor: Any) -> bool:
+        """Answer `bool` of a traced tensor."""
+        return self.decide(self.number_of(tensor, bool, "bool"))
+
+    def number_of(self, tensor: Any, kind: type, asked_for: str) -> Any:
+        """Return `kind(tensor)` of a tensor of one element."""
+        value, other = self._evaluator.call(lambda t: kind(t.item()), (tensor,), {})
+        node = self.create_node("call_function", kind, (self.create_arg(tensor),), {})
+        number = wrap_number(self, node, value, other)
+        return number if kind is bool else self.pin(number, asked_for)
+
+    def list_of(self, tensor: Any) -> Any:
+        """Answer `tolist`."""
+        return self.call_method("tolist", (tensor,), {})
+
+    def number_text(self, number: Any, spec: str) -> str:
+        """Answer `format` of a traced number."""
+        return format(self.to_shown(number), spec)
+
+    def to_shown(self, number: Any) -> Any:
+        """Return the value of a number for its text, which pins it unless the text is only shown."""
+        if self.is_only_shown():
+            return number._value
+        return self.pin(number, "format")
+
+    def tensor_text(self, tensor: Any) -> str:
+        """Answer `repr` of a traced tensor."""
+        if not self.is_only_shown():
+            self.report.add("frozen", f"the text of `{self.create_arg(tensor).name}`", here(3))
+        return f"<{self.create_arg(tensor).name}>"
+
+    # ------------------------------------------------------------------ what the hooks ask
+
+    @staticmethod
+    def _is_proxy(value: Any) -> bool:
+        cls = type(value)
+        return cls is FakeTensor or issubclass(cls, _Traced | Proxy)
+
+    def _find_proxy(self, args: Any, kwargs: Any) -> Any:
+        found = holds_values(args) or (bool(kwargs) and holds_values(kwargs))
+        return _Found(self) if found else super()._find_proxy(args, kwargs)
+
+    def _on_isinstance(self, value: Any, classes: Any) -> bool:
+        if issubclass(type(value), _Traced):
+            return hooks.original_isinstance(value._value, classes)
+        return not issubclass(type(value), torch.Tensor) and super()._on_isinstance(value, classes)
+
+    def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
+        return self.pin_property(tensor, name) if id(tensor) in self._sources else read(tensor)
+
+    def class_of(self, value: Any) -> type:
+        """Return the class that `type(value)` would give for the value itself."""
+        if isinstance(value, _Traced):
+            return type(value._value)
+        return torch.Tensor if isinstance(value, torch.Tensor) else super().class_of(value)
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        """Return what the program gets when it reads a parameter or buffer: the thing itself."""
+        return attr_val
+
+    def _record_write(self, mod: nn.Module, name: str, value: Any) -> None:
+        super()._record_write(mod, name, value)
+        for path in self._paths.modules[id(mod)]:
+            self._reads.pop((id(self.graph), f"{path}.{name}" if path else name), None)
+
+
+class _Found:
+    """Tells a hook which tracer records a call."""
+
+    def __init__(self, tracer: ExampleTracer) -> None:
+        self.tracer = tracer
+
+
+_COUNTED: frozenset[Any] = frozenset({
+    "split", "chunk", "unbind", "tensor_split", "unsafe_chunk", "unsafe_split", "hsplit", "vsplit", "dsplit",
+    torch.split, torch.chunk, torch.unbind, torch.tensor_split, torch.functional.split,
+})  # fmt: skip
