@@ -7,6 +7,7 @@ is not capturing it passes through. Each place is counted, so that captures may 
 from __future__ import annotations
 
 import builtins
+import logging
 import sys
 import threading
 import types
@@ -496,6 +497,8 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(builtins, "max", _choosing)
         patches.patch(builtins, "min", _choosing)
         patches.patch(torch, "Size", lambda before: _Size)
+        # It logs, as an error, each failure of a fake kernel, which the program may handle or a real one may mend.
+        patches.patch(logging.getLogger(FakeTensor.__module__), "disabled", lambda before: True)
         for name in ("device", "layout", "is_mkldnn"):
             patches.patch(FakeTensor, name, _pinned_property(name))
         for name in SIZE_FACTORIES:

@@ -225,7 +225,7 @@ class Watcher(TracerBase):
 
     def to_text(self, obj: Proxy, spec: str) -> str:
         """Answer `str(value)` and `format(value, spec)`: the true text, or a symbolic one that is only shown."""
-        if self.is_only_shown():
+        if self._is_only_shown():
             return repr(obj)
         if self._is_opaque(obj):
             self.report.add("frozen", f"the text of `{obj.node.name}`", here(3))
@@ -233,7 +233,7 @@ class Watcher(TracerBase):
         return format(self.to_identity(obj, "format"), spec)
 
     @staticmethod
-    def is_only_shown() -> bool:
+    def _is_only_shown() -> bool:
         """Tell whether the user's line makes a text for people to read."""
         location = here(4)
         return location is not None and _SHOWS.search(location.text) is not None

@@ -140,15 +140,16 @@ class Evaluator:
                 value = function(*given, **given_kwargs)
             except DATA_DEPENDENT:
                 return self._guess(function, given, given_kwargs)
-            except RuntimeError:
+            except RuntimeError as error:
                 # There are operators whose fake kernel takes less than the real one.
                 try:
                     value, _ = self._guess(function, given, given_kwargs)
-                except Undecided:
-                    pass
-                else:
-                    return value, value
-                raise
+                except Undecided as undecided:
+                    # What eager says of it is what the user knows.
+                    if isinstance(undecided.__cause__, RuntimeError):
+                        raise undecided.__cause__ from None
+                    raise error from None
+                return value, value
             if not found:
                 return value, value
             try:

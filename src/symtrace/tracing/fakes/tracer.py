@@ -366,13 +366,13 @@ class ExampleTracer(ExampleInputs, Tracer):
 
     def to_shown(self, number: Any) -> Any:
         """Return the value of a number for its text, which pins it unless the text is only shown."""
-        if self.is_only_shown():
+        if self._is_only_shown():
             return number._value
         return self.pin(number, "format")
 
     def tensor_text(self, tensor: Any) -> str:
         """Answer `repr` of a traced tensor."""
-        if not self.is_only_shown():
+        if not self._is_only_shown():
             self.report.add("frozen", f"the text of `{self.create_arg(tensor).name}`", here(3))
         return f"<{self.create_arg(tensor).name}>"
 
