@@ -167,9 +167,12 @@ def examine(suite: str, name: str, with_export: bool) -> dict[str, Any]:
         _verdict(original, captured, case.inputs(2, _other_length(inputs), 4)) if case.has_length else "-"
     )
     result["gradients"] = _gradient_verdict(original, captured, inputs)
-    switched = copy.deepcopy(original), copy.deepcopy(captured)
-    result["train"] = _verdict(*switched, inputs, training=True)
-    result["eval"] = _verdict(*(switched if result["train"] == "equal" else (original, captured)), inputs)
+    states = copy.deepcopy(original.state_dict()), copy.deepcopy(captured.state_dict())
+    result["train"] = _verdict(original, captured, inputs, training=True)
+    if result["train"] != "equal":  # one of them may have stopped half way
+        original.load_state_dict(states[0])
+        captured.load_state_dict(states[1])
+    result["eval"] = _verdict(original, captured, inputs)
     if with_export:
         result["export_seconds"] = _export_seconds(case, inputs)
     return result

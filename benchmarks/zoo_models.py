@@ -186,35 +186,55 @@ def transformers_case(name: str) -> Case:
     main = model.main_input_name
     parameters = inspect.signature(model.forward).parameters
     channels = getattr(config, "num_channels", None) or 3
-    size = getattr(config, "image_size", None)
-    size = size if type(size) is int else (size[0] if size else 64)
+    size = _image_size(config)
 
-    def inputs(batch: int, length: int | None, seed: int) -> Any:
+    def plain(batch: int, length: int | None, seed: int) -> Any:
         generator = torch.Generator().manual_seed(seed)
         if main == "input_ids":
-            ids = torch.randint(3, 90, (batch, length or 8), generator=generator)
-            kwargs = {"input_ids": ids}
-            if "decoder_input_ids" in parameters and config.is_encoder_decoder:
-                kwargs["decoder_input_ids"] = torch.randint(3, 90, (batch, 5), generator=generator)
-            return (), kwargs
-        if main == "pixel_values":
+            kwargs = {"input_ids": torch.randint(3, 90, (batch, length or 8), generator=generator)}
+        elif main == "pixel_values":
             side = length or size
             return (), {main: torch.randn(batch, channels, side, side, generator=generator)}
-        if main == "input_values":
-            return (), {main: torch.randn(batch, length or 4000, generator=generator)}
-        if main == "input_features":
+        elif main == "input_values":
+            kwargs = {main: torch.randn(batch, length or 4000, generator=generator)}
+        elif main == "input_features":
             bins = (
                 getattr(config, "num_mel_bins", None) or getattr(config, "input_feat_per_channel", None) or 80
             )
             frames = length or 2 * getattr(config, "max_source_positions", 50)
             shape = (batch, bins, frames) if "whisper" in name else (batch, frames, bins)
             kwargs = {main: torch.randn(shape, generator=generator)}
-            if "decoder_input_ids" in parameters:
-                kwargs["decoder_input_ids"] = torch.randint(3, 90, (batch, 5), generator=generator)
-            return (), kwargs
-        raise NotImplementedError(f"no inputs are made up for {main}")
+        else:
+            raise NotImplementedError(f"no inputs are made up for {main}")
+        if "decoder_input_ids" in parameters and getattr(config, "is_encoder_decoder", True):
+            kwargs["decoder_input_ids"] = torch.randint(3, 90, (batch, 5), generator=generator)
+        return (), kwargs
 
-    return Case(model, inputs)
+    def with_image(batch: int, length: int | None, seed: int) -> Any:
+        args, kwargs = plain(batch, length, seed)
+        side = _image_size(config)
+        generator = torch.Generator().manual_seed(seed)
+        return args, {**kwargs, "pixel_values": torch.randn(batch, 3, side, side, generator=generator)}
+
+    if main == "input_ids" and "pixel_values" in parameters and not _runs(model, plain):
+        return Case(model, with_image)
+    return Case(model, plain)
+
+
+def _image_size(config: Any) -> int:
+    for part in (config, getattr(config, "vision_config", None)):
+        size = getattr(part, "image_size", None)
+        if size:
+            return size if type(size) is int else size[0]
+    return 64
+
+
+def _runs(model: nn.Module, inputs: Any) -> bool:
+    args, kwargs = inputs(2, None, 0)
+    with torch.no_grad(), contextlib.suppress(Exception):
+        model(*args, **kwargs)
+        return True
+    return False
 
 
 # ---------------------------------------------------------------------- all

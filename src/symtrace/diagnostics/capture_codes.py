@@ -495,3 +495,64 @@ gm = fx.symbolic_trace(lambda x: x * torch.rand(()))
 print(gm.code)
 """,
 )
+define(
+    "ST031",
+    "argument of capture",
+    "{argument} must be {expected}, not {actual}",
+    help=("see the documentation of symtrace.capture",),
+    explain="""\
+An argument of `capture` is of a kind that it does not take.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+fx.capture(torch.relu, (torch.ones(2),), on_guard_failure="ignore")
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+fx.capture(torch.relu, (torch.ones(2),), on_guard_failure="original")
+""",
+)
+define(
+    "ST032",
+    "a free size would be pinned",
+    "`{asked_for}` of `{condition}` would pin {names}, which has to stay free",
+    help=(
+        "keep the size symbolic: use it in torch functions without int(), float() or range()",
+        "leave the dimension out of `dynamic`, and a guard pins it",
+    ),
+    explain="""\
+`dynamic={"x": {0: "batch"}}` says that the captured program has to work for every batch size. A line that needs
+the number itself, or decides differently for another one, would make a guard that pins it.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+
+def forward(x):
+    if x.shape[0] == 2:
+        return x + 1
+    return x
+
+
+fx.capture(forward, (torch.ones(2, 3),), dynamic={"x": {0: "batch"}})
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+def forward(x):
+    if x.shape[0] == 2:
+        return x + 1
+    return x
+
+
+gm = fx.capture(forward, (torch.ones(2, 3),))
+print(gm.guards[-1])
+""",
+)

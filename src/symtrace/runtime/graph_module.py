@@ -14,12 +14,14 @@ from torch import nn
 
 from .._base.qualified import resolve_qualified
 from ..codegen import PythonCode, PyTreeCodeGen
-from ..errors import ArgumentError, TargetError
+from ..errors import ArgumentError, GuardError, TargetError
 from ..ir import Event
 from . import folder, readable
 from .compiled import Compiled, compile_source
 from .graph import Graph, find_module
+from .guards import Guard, guards_of, remove_guards
 from .notes import note_generated_line
+from .rollback import Rollback, has_late_guards
 from .storing import storable_state
 from .submodules import adopt_target, assign_attribute, shallow_module
 
@@ -70,7 +72,9 @@ class GraphModule(nn.Module):
 
     _is_instance_class = False
     # TorchScript would compile every property, and takes annotations for the types of attributes.
-    __jit_unused_properties__ = ("_code", "_lineno_map", "_prologue_start", "code", "graph", "meta")
+    __jit_unused_properties__ = (
+        "_code", "_lineno_map", "_prologue_start", "code", "graph", "guards", "meta",
+    )  # fmt: skip
     if TYPE_CHECKING:
         _graph: Graph
     forward = cast(Any, _LazyForward())
@@ -136,11 +140,15 @@ class GraphModule(nn.Module):
         else:
             self.__dict__["original_class"] = type(module)
         type(self).__name__ = class_name or type(module).__name__
+        self.hold_interned(graph)
+        self.graph = graph
+        return self
+
+    def hold_interned(self, graph: Graph) -> None:
+        """Take over what a graph has from outside the module that it was captured from."""
         self._set_interned(
             graph, {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")}
         )
-        self.graph = graph
-        return self
 
     def _set_interned(self, graph: Graph, targets: set[str]) -> None:
         """Hold what capture came across outside the module; none of it is part of the state dict."""
@@ -197,6 +205,19 @@ class GraphModule(nn.Module):
         start = self._prologue_start
         return {line - start: position[name] for line, name in self._python_code().line_map.items()}
 
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """What capture assumed and each call checks, in the order of the checks."""
+        return guards_of(self.graph)
+
+    def remove_guards(self) -> int:
+        """Take the guards out of the graph: calls that break an assumption are then computed as if they kept it.
+
+        Returns:
+            How many there were.
+        """
+        return remove_guards(self.graph)
+
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self.code}\n# For more, see `print_readable()`"
 
@@ -251,13 +272,29 @@ class GraphModule(nn.Module):
         if "self" in kwargs:  # the machinery of nn.Module has a parameter of that name itself
             bound = inspect.signature(self.forward).bind(*args, **kwargs)
             args, kwargs = bound.args, bound.kwargs
+        rollback = Rollback(self, (args, kwargs)) if self._checks_late() else None
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:
+            if isinstance(error, GuardError):
+                if rollback is not None:
+                    rollback.undo()
+                answer = self.__dict__.get("on_guard_failure")
+                if answer is not None:
+                    return answer(self, args, kwargs)
             compiled = self.__dict__.get("_compiled")
             if compiled is not None:
                 note_generated_line(error, self, compiled.filename, compiled.code.line_map)
             raise
+
+    def _checks_late(self) -> bool:
+        """Tell whether a guard of the graph as it is now stands behind something that changes state."""
+        graph = self._graph
+        cached = self.__dict__.get("_late")
+        if cached is None or cached[0] is not graph or cached[1] != graph.version:
+            is_late = has_late_guards(graph, lambda path: find_module(self, path))
+            cached = self.__dict__["_late"] = (graph, graph.version, is_late)
+        return bool(cached[2])
 
     def print_readable(
         self,
@@ -424,7 +461,7 @@ class GraphModule(nn.Module):
         return replica
 
 
-_OWN_STATE = frozenset({"_graph", "_compiled", "_unsubscribe", "_source"})
+_OWN_STATE = frozenset({"_graph", "_compiled", "_late", "_unsubscribe", "_source"})
 
 
 def _place_of(graph: Graph) -> str:

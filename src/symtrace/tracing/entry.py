@@ -10,12 +10,13 @@ import torch
 from torch import nn
 
 from .._base.signatures import signature_of
-from ..errors import TraceError
+from ..errors import ArgumentError, TraceError
 from ..ir import Node
 from ..ops import program
 from ..runtime import Graph, GraphModule
 from ..runtime.submodules import own_modules
 from .fakes import ExampleTracer
+from .fallback import POLICIES
 from .tracer import Tracer
 
 __all__ = ["capture", "symbolic_trace"]
@@ -66,6 +67,8 @@ def capture(
     *,
     concrete_args: dict[str, Any] | None = None,
     leaves: Iterable[Any] = (),
+    dynamic: bool | Mapping[str, Mapping[int, str]] = True,
+    on_guard_failure: str = "raise",
 ) -> GraphModule:
     """Capture a module or function, with example inputs where they are given.
 
@@ -78,19 +81,33 @@ def capture(
         kwargs: Example keyword arguments.
         concrete_args: As for `symbolic_trace`.
         leaves: As for `symbolic_trace`.
+        dynamic: Whether sizes stay free where the program does not decide on them. False has every size of every
+            example checked. A mapping from names of parameters to names for their dimensions, as in
+            `{"x": {0: "batch"}}`, tells which have to stay free: a decision that would pin one is an error.
+        on_guard_failure: What a call does that breaks a guard: `"raise"` raises `GuardError`; `"original"` runs the
+            original program on the state of the captured module; `"recapture"` captures again with the arguments of
+            the call as examples, and keeps both graphs.
 
     Returns:
         A stand-in for `root`; `report` lists what was decided.
 
     Raises:
         TraceError: The program can't be captured as it stands.
+        ArgumentError: ST031, an argument is of a wrong kind.
 
     >>> import torch
     >>> module = capture(lambda x: x if x.dim() == 2 else x[None], (torch.ones(3),))
     >>> module(torch.ones(5)).shape
     torch.Size([1, 5])
     """
-    return _capture(root, concrete_args, tuple(args or ()), dict(kwargs or {}), tuple(leaves))
+    if on_guard_failure not in POLICIES:
+        raise ArgumentError("ST031", argument="on_guard_failure", expected=", ".join(map(repr, POLICIES)),
+                            actual=repr(on_guard_failure))  # fmt: skip
+    module = _capture(root, concrete_args, tuple(args or ()), dict(kwargs or {}), tuple(leaves), dynamic)
+    policy = POLICIES[on_guard_failure]
+    if policy is not None:
+        module.__dict__["on_guard_failure"] = policy(root)
+    return module
 
 
 class _Leaves(Tracer):
@@ -121,10 +138,17 @@ class _LeafExampleTracer(_Leaves, ExampleTracer):
 
 
 def _capture(
-    root: Any, concrete_args: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: tuple[Any, ...]
+    root: Any,
+    concrete_args: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    leaves: tuple[Any, ...],
+    dynamic: Any = True,
 ) -> GraphModule:
     kind = _LeafExampleTracer if args or kwargs else _LeafTracer
     tracer = kind(leaves)
+    if isinstance(tracer, ExampleTracer):
+        tracer.dynamic = dynamic
     graph = _trace(tracer, root, concrete_args, args, kwargs)
     if isinstance(root, nn.Module):
         owned = own_modules(root)

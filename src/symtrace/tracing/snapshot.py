@@ -159,8 +159,9 @@ class Snapshot:
         if issubclass(cls, tuple):
             self._walk_all(name, enumerate(value), len(value))
         elif issubclass(cls, dict):
-            self._containers.append(_Container(name, value, dict(value)))
-            self._walk_all(name, list(value.items()), len(value))
+            before = dict(dict.items(value))  # past a `__getitem__` of its class's own
+            self._containers.append(_Container(name, value, before))
+            self._walk_all(name, list(before.items()), len(before))
         elif issubclass(cls, _CONTAINERS):
             before = set(value) if issubclass(cls, set) else list(value)
             self._containers.append(_Container(name, value, before))
@@ -215,7 +216,9 @@ def _same(value: Any, before: Any) -> bool:
     if len(value) != len(before):
         return False
     if isinstance(value, dict):
-        return all(map(operator.is_, value.values(), before.values())) and list(value) == list(before)
+        return all(map(operator.is_, dict.values(value), before.values())) and list(dict.keys(value)) == list(
+            before
+        )
     if isinstance(value, set):
         return set(map(id, value)) == set(map(id, before))
     if isinstance(value, list | collections.deque):
@@ -226,7 +229,7 @@ def _same(value: Any, before: Any) -> bool:
 def _changed_keys(value: Any, before: Any) -> list[Any] | None:
     if not isinstance(value, dict):
         return None
-    keys = [key for key, item in value.items() if before.get(key, _MISSING) is not item]
+    keys = [key for key, item in dict.items(value) if before.get(key, _MISSING) is not item]
     return keys + [key for key in before if key not in value]
 
 

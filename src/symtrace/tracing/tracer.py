@@ -457,6 +457,8 @@ class Tracer(Watcher):
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
         for need in self._needs:
+            if need.place is bool:  # which is not a place, but asks the tracer itself
+                continue
             if hooks.original_isinstance(need.place, dict):
                 patches.patch(need.place, need.name, functools.partial(_shim, need.name))
             else:

@@ -13,13 +13,17 @@ from ...values import DATA_DEPENDENT, FakeTensor, FakeTensorMode, fake_on, outsi
 from ..hooks import real_size, unwatched
 from .numbers import _Traced
 
-__all__ = ["Evaluator", "Undecided"]
+__all__ = ["Contradiction", "Evaluator", "Undecided"]
 
 _PLAIN = frozenset({int, float, str, bool, complex, type(None), torch.dtype, torch.device, type(...)})
 
 
 class Undecided(Exception):
     """The result is a value that only the data decides, and no fake tensor."""
+
+
+class Contradiction(Exception):
+    """An operation fails on sizes or numbers that were made up for what only the data decides."""
 
 
 class Evaluator:
@@ -72,8 +76,21 @@ class Evaluator:
             return value._other
         return self._others.get(id(value), value)
 
-    def _keep_other(self, value: Any, other: Any) -> None:
+    def larger(self, tensor: FakeTensor, dims: Any) -> FakeTensor:
+        """Return a fake tensor like `tensor` that is twice as large in some dimensions."""
+        with unwatched(), self.mode, torch.no_grad():
+            sizes = [size * 2 if index in dims or index - tensor.dim() in dims else size
+                     for index, size in enumerate(tensor.shape)]  # fmt: skip
+            other: Any = tensor.new_empty(sizes)
+            other.requires_grad_(tensor.requires_grad)
+        return other  # type: ignore[no-any-return]
+
+    def keep_other(self, value: Any, other: Any) -> None:
         """Note other sizes of the tensors in a result."""
+        with unwatched():
+            self._keep_other(value, other)
+
+    def _keep_other(self, value: Any, other: Any) -> None:
         if isinstance(value, FakeTensor):
             if isinstance(other, FakeTensor) and other.shape != value.shape:
                 self._others[id(value)] = other
@@ -131,6 +148,7 @@ class Evaluator:
 
         Raises:
             Undecided: Only the data decides what it gives.
+            Contradiction: It fails on what was made up for data.
         """
         found: list[bool] = []
         given = self._given(args, False, found)
@@ -141,6 +159,8 @@ class Evaluator:
             except DATA_DEPENDENT:
                 return self._guess(function, given, given_kwargs)
             except RuntimeError as error:
+                if found:
+                    raise Contradiction from error
                 # There are operators whose fake kernel takes less than the real one.
                 try:
                     value, _ = self._guess(function, given, given_kwargs)
@@ -156,7 +176,7 @@ class Evaluator:
                 other = function(*self._given(args, True, []), **self._given(kwargs, True, []))
             except Exception:  # with other data it fails: then the sizes at hand are as good as any
                 other = value
-        self._keep_other(value, other)
+        self.keep_other(value, other)
         return value, other
 
     def _guess(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -175,7 +195,7 @@ class Evaluator:
             pytree.tree_map_only(torch.Tensor, self.fresh, result) if _holds_tensors(result) else result
             for result in results
         )
-        self._keep_other(one, two)
+        self.keep_other(one, two)
         return one, two
 
 

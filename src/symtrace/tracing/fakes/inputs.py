@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ...errors import ArgumentError
 from ...ir import Node
 from .. import hooks
 from ..inputs import Argument, arguments_of
@@ -25,6 +26,9 @@ _MISSING = hooks.MISSING
 
 class ExampleInputs:
     """Makes the inputs of a trace from examples."""
+
+    dynamic: Any = True
+    """As the argument of `capture`."""
 
     if TYPE_CHECKING:
         root: Any
@@ -58,6 +62,7 @@ class ExampleInputs:
         leading = [self.root] if is_module else []
         checks: list[Callable[[], None]] = []
         values: dict[str, Any] = {}
+        self._free = {} if hooks.original_isinstance(self.dynamic, bool) else dict(self.dynamic)
         for argument in arguments:
             default = argument.default
             args = () if default is inspect.Parameter.empty else (default,)
@@ -71,6 +76,11 @@ class ExampleInputs:
                 values[argument.name] = example
             else:
                 values[argument.name] = self._example(example, node, checks)
+        if self._free:
+            known = "the name of a parameter that is a tensor"
+            raise ArgumentError(
+                "ST031", argument="dynamic", expected=known, actual=repr(next(iter(self._free)))
+            )
         for check in checks:
             check()
         return _caller(root_fn, arguments, len(leading), list(values)), [*leading, *values.values()]
@@ -86,6 +96,9 @@ class ExampleInputs:
         if hooks.original_isinstance(example, torch.Tensor):
             fake = self.track(self._evaluator.fresh(example, self._device), None, source)
             self._inputs.append(fake)
+            free = self._free.pop(source.target, None) if hooks.original_isinstance(source, Node) else None
+            if free is not None:
+                self._evaluator.keep_other(fake, self._evaluator.larger(fake, free))
             return fake
         if cls in (int, float):
             return self.track(example, example, source)

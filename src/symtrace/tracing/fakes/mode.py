@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ExampleMode", "holds_values"]
 
-_PINNED = frozenset({"dtype", "device", "layout", "itemsize", "nbytes", "is_cuda", "is_cpu", "is_meta", "is_sparse",
-    "is_quantized", "is_nested", "is_mkldnn", "is_xpu", "is_mps", "is_sparse_csr", "names"})  # fmt: skip
+_PINNED = frozenset({
+    "dtype", "device", "requires_grad", "layout", "itemsize", "nbytes", "is_cuda", "is_cpu", "is_meta", "is_sparse",
+    "is_quantized", "is_nested", "is_mkldnn", "is_xpu", "is_mps", "is_sparse_csr", "names",
+})  # fmt: skip
 """Properties whose value is part of how a program is specialised, as soon as it reads them."""
 
 _UNRECORDED = frozenset({

@@ -9,24 +9,27 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import torch
+import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 from torch import nn
 
+from ...errors import TraceError
 from ...ir import Node
 from ...ops import program
 from ...values import FakeTensor
 from .. import hooks
 from ..arguments import ATOMS, holds
-from ..blame import data_dependent, here
+from ..blame import data_dependent, expression, here, trace_error
 from ..frames import user_frame
+from ..guard_placement import place_guards
 from ..guards import add_guard
 from ..proxy import Proxy
 from ..shims import SHIMS
 from ..state import Need, Restart
 from ..tracer import Tracer
-from .evaluate import Evaluator, Undecided
+from .evaluate import Contradiction, Evaluator, Undecided
 from .inputs import ExampleInputs
 from .mode import ExampleMode, holds_values
-from .numbers import NUMBERS, _Traced, wrap_number
+from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
 
 __all__ = ["ExampleTracer"]
 
@@ -44,6 +47,9 @@ class Part(NamedTuple):
     read: Callable[..., Any]
     key: Any
 
+
+_PLAIN_BOOLS = Need(bool, "plain", 0)
+"""That a C function was given a traced bool, which it does not take: bools have to be plain, with a guard each."""
 
 _SILENT = frozenset({program.enter_mode, program.exit_mode, program.write_attribute, program.guard})
 """Recorded only: what they do is done to the program that is captured, not to the one that runs at capture."""
@@ -71,8 +77,16 @@ class ExampleTracer(ExampleInputs, Tracer):
         self._reads: dict[Any, Node] = {}
         self._pinned: set[Node] = set()
         self._inputs: list[FakeTensor] = []
-        self._ranks_pinned = False
+        self._ranks_pinned = self._sizes_pinned = False
         self._loose_ranks: set[int] = set()
+
+    def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
+        try:
+            return super()._run(call, args)
+        except TypeError as error:
+            if TracedBool.__name__ in str(error) and _PLAIN_BOOLS not in self._needs:
+                raise Restart(_PLAIN_BOOLS) from None
+            raise
 
     def _mode(self) -> ExampleMode:
         return ExampleMode(self)
@@ -93,6 +107,9 @@ class ExampleTracer(ExampleInputs, Tracer):
                 value = self._alias(value)
             self._sources[id(value)] = source
             self._alive.append(value)
+            return value
+        if cls is bool and _PLAIN_BOOLS in self._needs and value == other:
+            self._guard(self.node_of(source), value)
             return value
         if cls in NUMBERS:
             return wrap_number(self, source, value, other if type(other) is cls else value)
@@ -130,7 +147,7 @@ class ExampleTracer(ExampleInputs, Tracer):
             alias = torch.ops.aten.alias.default(value)
         other = self._evaluator.other(value)
         if other is not value:
-            self._evaluator._keep_other(alias, other)
+            self._evaluator.keep_other(alias, other)
         return alias
 
     def node_of(self, source: Any) -> Node:
@@ -184,9 +201,10 @@ class ExampleTracer(ExampleInputs, Tracer):
         return node
 
     def _unseen(self, tensor: FakeTensor) -> Node:
-        raise data_dependent(
-            Proxy(next(iter(self.graph.nodes)), self), "a tensor that was made out of sight", "ST024"
+        self.refusal = trace_error(
+            "ST024", reason="a tensor was made by a call that torch hands over to nobody"
         )
+        raise self.refusal
 
     # ------------------------------------------------------------------ recording
 
@@ -210,6 +228,9 @@ class ExampleTracer(ExampleInputs, Tracer):
             value, other = self._evaluate(kind, target, args, kwargs)
         except Undecided:
             return Proxy(node, self)
+        except Contradiction:
+            self.graph.erase_node(node)
+            raise self._refuse_made_up(args, target) from None
         except BaseException:
             if not node.users:
                 self.graph.erase_node(node)  # the program may go on without it
@@ -220,6 +241,17 @@ class ExampleTracer(ExampleInputs, Tracer):
         if type(value) in (tuple, list) and target in _COUNTED:
             self._guard_length(node, value)
         return result
+
+    def _refuse_made_up(self, args: Any, target: Any) -> Exception:
+        """Return the error for an operation that needs the very number or size that the data decides."""
+        made_up = [
+            leaf
+            for leaf in pytree.tree_leaves(args)
+            if self._is_proxy(leaf) and self._evaluator.other(leaf) is not leaf
+        ]
+        asked_for = getattr(target, "__name__", str(target))
+        self.refusal = data_dependent(self.as_proxy(made_up[0]), asked_for, "ST013")
+        return self.refusal
 
     def _guard_length(self, node: Node, value: Any) -> None:
         count = self.create_node("call_function", hooks.original_len, (node,), {})
@@ -254,6 +286,9 @@ class ExampleTracer(ExampleInputs, Tracer):
             sizes, others = tensor.shape, self._evaluator.other(tensor).shape
         if len(others) != len(sizes):
             others = sizes
+        if self.dynamic is False and others == sizes:
+            self._pin_sizes()
+            return sizes
         return hooks.real_size(
             [
                 wrap_number(self, Part(shape, operator.getitem, index), size, others[index])
@@ -271,6 +306,17 @@ class ExampleTracer(ExampleInputs, Tracer):
                     self._guard_rank(given)
         if id(tensor) in self._loose_ranks:
             self._guard_rank(tensor)
+
+    def _pin_sizes(self) -> None:
+        """Have every size of every input checked: all others that the data does not decide follow from them."""
+        if self._sizes_pinned:
+            return
+        self._sizes_pinned = True
+        for given in self._inputs:
+            with hooks.unwatched():
+                sizes = tuple(given.shape)
+            node = self.create_node("call_function", getattr, (self.create_arg(given), "shape"), {})
+            self._guard(self.create_node("call_function", tuple, (node,), {}), sizes)
 
     def _guard_rank(self, tensor: FakeTensor) -> None:
         with hooks.unwatched():
@@ -332,7 +378,12 @@ class ExampleTracer(ExampleInputs, Tracer):
         return number._value
 
     def _refuse(self, number: Any, asked_for: str, code: str) -> Exception:
-        refusal = data_dependent(self.as_proxy(number), asked_for, code)
+        refusal: TraceError = data_dependent(self.as_proxy(number), asked_for, code)
+        if not isinstance(self.dynamic, bool):
+            names = {name: None for dims in self.dynamic.values() for name in dims.values()}
+            condition = expression(self.node_of_number(number))
+            refusal = TraceError("ST032", location=here(3), asked_for=asked_for, condition=condition,
+                                 names=", ".join(names))  # fmt: skip
         self.refusal = refusal
         return refusal
 
@@ -375,6 +426,18 @@ class ExampleTracer(ExampleInputs, Tracer):
         if not self._is_only_shown():
             self.report.add("frozen", f"the text of `{self.create_arg(tensor).name}`", here(3))
         return f"<{self.create_arg(tensor).name}>"
+
+    def _output(self, result: Any, returns: Any) -> None:
+        super()._output(result, returns)
+        with hooks.tracing_as(None):
+            place_guards(self.graph, self.attribute)
+        self._erase_unused()
+
+    def _erase_unused(self) -> None:
+        """Erase reads of sizes and parts that nothing came to use."""
+        for node in reversed(list(self.graph.nodes)):
+            if not node.users and node.op == "call_function" and node.target in (getattr, operator.getitem):
+                self.graph.erase_node(node)
 
     # ------------------------------------------------------------------ what the hooks ask
 

@@ -1,0 +1,116 @@
+"""Puts guards where they can still refuse a call: before anything has changed."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ..ir import Graph, Node
+from ..ops import effects, program
+from .hooks import original_len, real_size
+
+__all__ = ["late_guards", "place_guards"]
+
+_SIZES = frozenset({"shape", "dtype", "device", "layout", "ndim", "requires_grad"})
+_METHODS = frozenset({"size", "dim", "numel", "ndimension", "is_floating_point", "is_complex"})
+_NUMBERS = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.neg, operator.and_,
+    operator.or_, operator.xor, operator.invert, operator.getitem, operator.not_, abs, round, divmod, int, float, bool,
+    max, min, original_len, real_size, list, sorted, tuple,
+})  # fmt: skip
+_RESIZING = frozenset({
+    "resize_", "set_", "t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdims_", "resize_as_",
+    "as_strided_", "data",
+})  # fmt: skip
+
+
+def place_guards(graph: Graph, module_of: Any) -> None:
+    """Move each guard that only looks at sizes and types before the first node that changes anything.
+
+    Args:
+        graph: A graph that was just captured.
+        module_of: Gives the module of a `call_module` target.
+
+    Cost: linear in the graph.
+    """
+    first = _first_change(graph, module_of)
+    if first is None or _resizes(graph):
+        return
+    early: set[Node] = set()
+    for node in graph.nodes:
+        if node is first:
+            break
+        early.add(node)
+    late = [node for node in graph.nodes if node not in early and node.target is program.guard]
+    for guard in late:
+        needed = _needed(guard, early)
+        if needed is None:
+            continue
+        for node in needed:
+            first.prepend(node)
+            early.add(node)
+
+
+def late_guards(graph: Graph, module_of: Any) -> list[Node]:
+    """Return the guards that are checked after something has changed."""
+    first = _first_change(graph, module_of)
+    found: list[Node] = []
+    is_late = False
+    for node in graph.nodes:
+        is_late = is_late or node is first
+        if is_late and node.target is program.guard:
+            found.append(node)
+    return found
+
+
+def _first_change(graph: Graph, module_of: Any) -> Node | None:
+    has_guards = any(node.target is program.guard for node in graph.nodes)
+    if not has_guards:
+        return None
+    for node in graph.nodes:
+        if node.op in ("placeholder", "get_attr", "output") or node.target is program.guard:
+            continue
+        if node.target is program.enter_mode or node.target is program.exit_mode:
+            return node
+        module = module_of(node.target) if node.op == "call_module" else None
+        if not effects(node.op, node.target, node.args, node.kwargs, module).is_pure:
+            return node
+    return None
+
+
+def _resizes(graph: Graph) -> bool:
+    """Tell whether the program changes the shape of a tensor in place, after which a size is another."""
+    return any(
+        node.target in _RESIZING or (node.target is setattr and node.args[1] in _RESIZING)
+        for node in graph.nodes
+        if node.op in ("call_method", "call_function") and node.op != "get_attr"
+    )
+
+
+def _needed(guard: Node, early: set[Node]) -> list[Node] | None:
+    """Return what has to be moved with a guard, itself last, or None if it rests on more than sizes and types."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack = [(guard, False)]
+    while stack:
+        node, is_done = stack.pop()
+        if is_done:
+            order.append(node)
+            continue
+        if node in early or node in seen:
+            continue
+        if node is not guard and not _looks_at_sizes(node):
+            return None
+        seen.add(node)
+        stack.append((node, True))
+        stack.extend((used, False) for used in node.all_input_nodes)
+    return order
+
+
+def _looks_at_sizes(node: Node) -> bool:
+    if node.op == "call_method":
+        return node.target in _METHODS
+    if node.op == "call_function":
+        return node.target in _NUMBERS or (node.target is getattr and node.args[1] in _SIZES)
+    return False
