@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .errors import GraphEditError, GuardError, LintError, SymtraceError, TraceError, explain
     from .ir import Node, map_arg
     from .ops import has_side_effect
+    from .passes import optimize
     from .rewrite import replace_pattern
     from .runtime import Graph, GraphModule, Interpreter
     from .tracing import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         symbolic_trace,
         wrap,
     )
+    from .visualize import diff
 
 _HOME = {
     "PH": "tracing",
@@ -63,9 +65,11 @@ _HOME = {
     "Tracer": "tracing",
     "Transformer": "tracing",
     "capture": "tracing",
+    "diff": "visualize",
     "explain": "errors",
     "has_side_effect": "ops",
     "map_arg": "ir",
+    "optimize": "passes",
     "replace_pattern": "rewrite",
     "symbolic_trace": "tracing",
     "wrap": "tracing",
@@ -95,6 +99,7 @@ __all__ = [
     "Transformer",
     "annotate",
     "capture",
+    "diff",
     "experimental",
     "explain",
     "graph",
@@ -105,6 +110,7 @@ __all__ = [
     "interpreter",
     "map_arg",
     "node",
+    "optimize",
     "passes",
     "proxy",
     "replace_pattern",

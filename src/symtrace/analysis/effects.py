@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..ir import Graph, Node, map_arg
-from ..ops import Effect, effects, program
+from ..ops import Effect, effects, program, signatures_of
 
-__all__ = ["EffectAnalysis", "node_effect"]
+__all__ = ["EffectAnalysis", "is_tensor", "node_effect"]
 
 ATTRIBUTES = "attributes"
 """The class of what `get_attr` reads: which object stands at a path, not what is in it."""
@@ -26,23 +26,26 @@ Class = Node | str | None
 
 _SETTERS = frozenset({setattr, delattr, program.write_attribute})
 _STORING_FUNCTIONS = frozenset({operator.setitem, setattr, operator.iconcat})
+_CONTAINER_WRITES = frozenset({operator.iadd, operator.ior})
+"""Augmented assignments after which a list, dict or set holds what the other operand holds."""
 _STORING_METHODS = frozenset(
     {"append", "extend", "insert", "update", "setdefault", "appendleft", "__setitem__", "__setattr__", "set_"}
 )
 
 
-def node_effect(node: Node, modules: Any = None) -> Effect:
+def node_effect(node: Node, modules: Any = None, any_mode: bool = False) -> Effect:
     """Return what `node` does besides computing its value.
 
     Args:
         node: A node.
         modules: Module in which `call_module` targets resolve; by default the one that owns the graph.
+        any_mode: Count what a module does in training also when it is in evaluation mode.
     """
     module = None
     if node.op == "call_module":
         owner = node.graph.owning_module if modules is None else modules
         module = _submodule(owner, node.target)
-    return effects(node.op, node.target, node.args, node.kwargs, module)
+    return effects(node.op, node.target, node.args, node.kwargs, module, any_mode)
 
 
 def _submodule(owner: Any, target: str) -> Any:
@@ -56,6 +59,8 @@ class EffectAnalysis:
 
     Args:
         graph: Graph to analyse.
+        any_mode: Count what modules do in training also when they are in evaluation mode, for edits that have to
+            be right in either mode.
 
     Cost: linear.
 
@@ -68,12 +73,12 @@ class EffectAnalysis:
     True
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, any_mode: bool = False) -> None:
         self._effects: dict[Node, Effect] = {}
         self._parent: dict[Node | None, Node | None] = {None: None}
         effectful: list[Node] = []
         for node in graph.nodes:
-            effect = node_effect(node)
+            effect = node_effect(node, None, any_mode)
             self._effects[node] = effect
             self._parent[node] = node
             self._join(node, effect)
@@ -81,6 +86,11 @@ class EffectAnalysis:
                 effectful.append(node)
         self.effectful = effectful
         """Nodes that are not pure, in order."""
+
+    @property
+    def sets_attributes(self) -> bool:
+        """Whether anything in the graph may change which objects the attributes of modules are."""
+        return ATTRIBUTES in self._written_classes()
 
     def effect(self, node: Node) -> Effect:
         """Return the effect of a node."""
@@ -199,9 +209,10 @@ class EffectAnalysis:
             self._union(node, None)
             return
         if effect.returns_alias:
-            if node.op == "call_module":
+            owners = self._returned(node, effect)
+            if node.op == "call_module" and owners is None:
                 self._union(node, None)
-            for used in node.all_input_nodes:
+            for used in node.all_input_nodes if owners is None else owners:
                 self._union(node, used)
         if effect.impure and not effect.barrier:
             self._union(node, None)  # the function may keep its arguments
@@ -209,6 +220,45 @@ class EffectAnalysis:
         if effect.mutates and node.target in storing:
             for used in node.all_input_nodes:
                 self._union(node, used)
+
+    def _returned(self, node: Node, effect: Effect) -> list[Node] | None:
+        """Return the operands that a call returns if it returns what it writes to, and nothing of the others.
+
+        That is what operators on tensors do; containers may come to hold the other operands.
+        """
+        if not effect.mutates or effect.impure or effect.writes_state:
+            return None
+        name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+        if node.op == "call_method":
+            known = name.endswith("_") and not name.endswith("__") and name not in _STORING_METHODS
+        elif node.op == "call_module":
+            known = True  # layers of torch.nn
+        elif node.target in _CONTAINER_WRITES:
+            known = bool(node.args) and is_tensor(node.args[0])
+        else:
+            known = node.target not in _STORING_FUNCTIONS and node.target not in _SETTERS
+        if not known:
+            return None
+        owners: list[Node] = []
+        map_arg(effect.written(node.args, node.kwargs), owners.append)
+        return owners or None
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether a value is known to be one tensor, since an operator of torch has made it."""
+    while isinstance(value, Node) and value.target in _CONTAINER_WRITES and value.args:
+        value = value.args[0]
+    if not isinstance(value, Node):
+        return False
+    if hasattr(value.meta.get("tensor_meta"), "dtype"):
+        return True
+    if value.op == "call_method":
+        name = str(value.target)
+        return name.endswith("_") and not name.endswith("__") and name not in _STORING_METHODS
+    if value.op != "call_function" or not getattr(value.target, "__module__", "").startswith("torch"):
+        return False
+    signatures = signatures_of(value.target)
+    return bool(signatures) and all(signature.text.endswith("-> Tensor") for signature in signatures)
 
 
 def _from_to(first: Node, last: Node) -> Iterator[Node]:

@@ -2,6 +2,7 @@
 
 from .._base.frozen import immutable_dict, immutable_list
 from .args import map_aggregate, map_arg
+from .checkpoint import Checkpoint
 from .events import Event
 from .graph import Graph, InsertPoint, NodeList
 from .liveness import last_uses
@@ -10,6 +11,7 @@ from .origin import Frame, Origin
 
 __all__ = [
     "OPS",
+    "Checkpoint",
     "Event",
     "Frame",
     "Graph",

@@ -19,8 +19,13 @@ __all__ = ["is_hooked", "module_effect"]
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
-def module_effect(module: nn.Module | None) -> Effect:
-    """Return the effect of calling `module`; one that is not known may do anything."""
+def module_effect(module: nn.Module | None, any_mode: bool = False) -> Effect:
+    """Return the effect of calling `module`; one that is not known may do anything.
+
+    Args:
+        module: The module.
+        any_mode: Count what it does in training also when it is in evaluation mode.
+    """
     if module is None:
         return OPAQUE
     mutates: tuple[int | str, ...] = ()
@@ -29,8 +34,8 @@ def module_effect(module: nn.Module | None) -> Effect:
         declared = getattr(part, "_is_impure", None)
         if declared or (declared is None and not _is_known(part)) or is_hooked(part):
             return OPAQUE
-        random |= _draws(part)
-        writes |= _writes_state(part)
+        random |= _draws(part, any_mode)
+        writes |= _writes_state(part, any_mode)
         if getattr(part, "inplace", False):
             mutates = (0,)
     name = _forward_class(module).__name__.lstrip("_")
@@ -74,10 +79,10 @@ def _is_known(module: nn.Module) -> bool:
     return not isinstance(module, nn.modules.lazy.LazyModuleMixin)
 
 
-def _draws(module: nn.Module) -> bool:
+def _draws(module: nn.Module, any_mode: bool) -> bool:
     if isinstance(module, nn.FractionalMaxPool2d | nn.FractionalMaxPool3d):
         return True
-    if not module.training:
+    if not (module.training or any_mode):
         return False
     if isinstance(module, nn.modules.dropout._DropoutNd | nn.RReLU):
         return True
@@ -85,7 +90,7 @@ def _draws(module: nn.Module) -> bool:
     return isinstance(rate, float | int) and rate > 0
 
 
-def _writes_state(module: nn.Module) -> bool:
+def _writes_state(module: nn.Module, any_mode: bool) -> bool:
     if getattr(module, "max_norm", None) is not None:
         return True
-    return module.training and bool(getattr(module, "track_running_stats", False))
+    return (module.training or any_mode) and bool(getattr(module, "track_running_stats", False))

@@ -14,7 +14,12 @@ __all__ = ["effects"]
 
 
 def effects(
-    op: str, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], module: Any = None
+    op: str,
+    target: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    module: Any = None,
+    any_mode: bool = False,
 ) -> Effect:
     """Return what a node does besides computing its value.
 
@@ -27,6 +32,7 @@ def effects(
         args: Positional arguments; nodes stand for values that are not known.
         kwargs: Keyword arguments.
         module: The module that a `call_module` node calls, if known.
+        any_mode: Count what a module does in training also when it is in evaluation mode.
 
     Returns:
         The effect; for one target it is found by one dictionary look-up after the first time.
@@ -44,7 +50,9 @@ def effects(
         return _with_keywords(effect, kwargs)
     if op == "call_module":
         graph = getattr(module, "graph", None)
-        return _graph_effect(module, graph) if isinstance(graph, Graph) else module_effect(module)
+        if isinstance(graph, Graph):
+            return _graph_effect(module, graph, any_mode)
+        return module_effect(module, any_mode)
     if op == "get_attr":
         return ALIAS
     if op in ("placeholder", "output"):
@@ -52,14 +60,14 @@ def effects(
     return OPAQUE
 
 
-def _graph_effect(module: Any, graph: Graph) -> Effect:
+def _graph_effect(module: Any, graph: Graph, any_mode: bool) -> Effect:
     """Return the effect of a module that runs a graph; any write in it may reach whatever the module reaches."""
     if is_hooked(module):
         return OPAQUE
     found = ALIAS
     for node in graph.nodes:
         called = module.get_submodule(node.target) if node.op == "call_module" else None
-        effect = effects(node.op, node.target, node.args, node.kwargs, called)
+        effect = effects(node.op, node.target, node.args, node.kwargs, called, any_mode)
         if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
             return OPAQUE
         random, check = found.random or effect.random, found.check or effect.check

@@ -3,37 +3,84 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import PassBase, PassResult
+    from .core import Context, Pass
+    from .errors import PassError
+    from .features import extract_features, feature_names
+    from .manager import PassManager
+    from .optimize import optimize
+    from .pipeline import History, Pipeline, Step, parse_pipeline
+    from .quantize import quantize_dynamic, quantize_weights
+    from .registry import available_passes, find_pass, register_pass
+    from .transformation import GraphModuleTransformation
+
+_HOME = {
+    "Context": "core",
+    "GraphModuleTransformation": "transformation",
+    "History": "pipeline",
+    "Pass": "core",
+    "PassBase": "base",
+    "PassError": "errors",
+    "PassManager": "manager",
+    "PassResult": "base",
+    "Pipeline": "pipeline",
+    "Step": "pipeline",
+    "available_passes": "registry",
+    "extract_features": "features",
+    "feature_names": "features",
+    "find_pass": "registry",
+    "optimize": "optimize",
+    "parse_pipeline": "pipeline",
+    "quantize_dynamic": "quantize",
+    "quantize_weights": "quantize",
+    "register_pass": "registry",
+}
+
+_MODULES = frozenset({
+    "annotate_getitem_nodes", "base", "const_fold", "contract", "core", "cse", "dce", "decompose", "dialect", "dropout",
+    "errors", "features", "fold_constants", "functionalize", "fuse_conv_bn", "fuse_conv_scale", "graph_drawer",
+    "graph_manipulation", "identity", "infra", "inline", "lifting", "manager", "merge_matmul",
+    "net_min_base", "normalize", "operator_support", "param_fetch", "pipeline", "quantize", "registry", "reinplace",
+    "shape_prop", "source_partitions", "spellings", "split_module", "split_utils", "splitter_base", "tools_common",
+    "transaction", "transformation", "utils",
+})  # fmt: skip
 
 __all__ = [
-    "base",
-    "const_fold",
-    "cse",
-    "dialect",
-    "dropout",
-    "fuse_conv_bn",
-    "graph_drawer",
-    "graph_manipulation",
-    "infra",
-    "manager",
-    "merge_matmul",
-    "normalize",
-    "operator_support",
-    "param_fetch",
-    "shape_prop",
-    "source_partitions",
-    "split_module",
-    "split_utils",
-    "tools_common",
-    "utils",
+    "Context",
+    "GraphModuleTransformation",
+    "History",
+    "Pass",
+    "PassBase",
+    "PassError",
+    "PassManager",
+    "PassResult",
+    "Pipeline",
+    "Step",
+    "available_passes",
+    "extract_features",
+    "feature_names",
+    "find_pass",
+    "optimize",
+    "parse_pipeline",
+    "quantize_dynamic",
+    "quantize_weights",
+    "register_pass",
+    *sorted(_MODULES),
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -13,10 +14,16 @@ from ..ir import Node
 from ..ops import random_operators
 from ..rewrite.pattern import call_of, head
 from ..rewrite.sources import check_graph_module
-from ..runtime import GraphModule
+from ..runtime import Graph, GraphModule
 from .base import PassBase, PassResult
+from .core import Context, Pass
 
-__all__ = ["CSEPass", "eliminate_common_subexpressions", "get_CSE_banned_ops"]
+__all__ = [
+    "CSEPass",
+    "EliminateCommonSubexpressions",
+    "eliminate_common_subexpressions",
+    "get_CSE_banned_ops",
+]
 
 
 def get_CSE_banned_ops() -> set[Any]:
@@ -44,7 +51,7 @@ def eliminate_common_subexpressions(
     Cost: linear.
     """
     check_graph_module(gm)
-    numbers = _Numbering(gm, set(banned_ops))
+    numbers = _Numbering(gm.graph, EffectAnalysis(gm.graph, any_mode=True), set(banned_ops))
     graph = gm.graph._blank()
     values: dict[Node, Node] = {}
     modified = False
@@ -61,13 +68,13 @@ def eliminate_common_subexpressions(
 class _Numbering:
     """Gives equal computations of a graph the same key."""
 
-    def __init__(self, gm: GraphModule, banned: set[Any]) -> None:
-        self.analysis = EffectAnalysis(gm.graph)
+    def __init__(self, graph: Graph, analysis: EffectAnalysis, banned: set[Any]) -> None:
+        self.analysis = analysis
         self.banned = banned
         self.known: dict[Hashable, Node] = {}
         self.first: dict[Node, Node] = {}
         self.versions: dict[Class, int] = {}
-        returned = gm.graph.output_node().all_input_nodes
+        returned = graph.output_node().all_input_nodes
         self.returned = {self.analysis.alias_class(node) for node in returned}
         self.epoch = 0
 
@@ -123,6 +130,22 @@ class _Numbering:
         except TypeError:
             return (type(value), id(value))
         return (type(value), value)
+
+
+@dataclass(frozen=True)
+class EliminateCommonSubexpressions(Pass):
+    """Do equal computations once; see `eliminate_common_subexpressions`."""
+
+    name: ClassVar[str] = "cse"
+
+    def run(self, graph: Graph, ctx: Context) -> bool:
+        """Let the users of each later computation take the value of the first."""
+        numbers = _Numbering(graph, ctx.effects(graph, any_mode=True), set())
+        equal = [(node, known) for node in graph.nodes if (known := numbers.equal(node)) is not None]
+        for node, known in equal:
+            node.replace_all_uses_with(known)
+            graph.erase_node(node)
+        return bool(equal)
 
 
 class CSEPass(PassBase):

@@ -13,6 +13,7 @@ from torch import nn
 from ..errors import ArgumentError
 from .base import PassResult
 from .errors import PassError
+from .transaction import guarded
 
 __all__ = [
     "PassManager",
@@ -199,9 +200,8 @@ class PassManager:
             The module after the last pass, and whether any pass changed anything.
 
         Raises:
-            PassError: A pass failed (ST230) or returned something else than a PassResult (ST231), or the
-            order is wrong
-                (ST232).
+            PassError: A pass failed (ST230), and then the module is as it was before that pass; a pass returned
+                something else than a PassResult (ST231); or the order is wrong (ST232).
         """
         self.validate_constraints()
         self._checked(module)
@@ -230,7 +230,7 @@ class PassManager:
     def _run(self, run: Pass, module: nn.Module, index: int) -> PassResult:
         name = getattr(run, "__name__", type(run).__name__)
         try:
-            result = run(module)
+            result = guarded(run, module)
         except Exception as error:
             before = [getattr(p, "__name__", type(p).__name__) for p in self.passes[:index]]
             raise PassError("ST230", name=name, before=before) from error

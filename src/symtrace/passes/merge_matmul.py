@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -13,9 +15,10 @@ from ..analysis import EffectAnalysis
 from ..ir import Node
 from ..ops import pure
 from ..rewrite.pattern import resolve
-from ..runtime import GraphModule
+from ..runtime import Graph, GraphModule
+from .core import Context, Pass
 
-__all__ = ["are_nodes_independent", "may_depend_on", "merge_matmul", "split_result_tensors"]
+__all__ = ["MergeMatmul", "are_nodes_independent", "may_depend_on", "merge_matmul", "split_result_tensors"]
 
 
 @pure
@@ -68,8 +71,13 @@ def merge_matmul(gm: GraphModule) -> GraphModule:
         gm: Module to look at; it is left as it is.
     """
     merged = copy.deepcopy(gm)
+    _merge_all(merged, merged.graph)
+    return merged
+
+
+def _merge_all(gm: GraphModule, graph: Graph) -> bool:
     groups: dict[object, list[Node]] = {}
-    for node in merged.graph.nodes:
+    for node in graph.nodes:
         if (
             node.op == "call_function"
             and node.target in (torch.matmul, operator.matmul)
@@ -79,11 +87,12 @@ def merge_matmul(gm: GraphModule) -> GraphModule:
             if isinstance(right, Node) and isinstance(node.args[0], Node):
                 key = right.target if right.op == "get_attr" else right
                 groups.setdefault(key, []).append(node)
+    changed = False
     for nodes in groups.values():
-        products = [node for node in nodes if all(_is_matrix(merged, used) for used in node.all_input_nodes)]
+        products = [n for n in nodes if n.users and all(_is_matrix(gm, used) for used in n.all_input_nodes)]
         if len(products) > 1 and are_nodes_independent(products):
-            _merge(merged, products)
-    return merged
+            changed = _merge(graph, products) or changed
+    return changed
 
 
 def _is_matrix(gm: nn.Module, node: Node) -> bool:
@@ -97,18 +106,17 @@ def _is_matrix(gm: nn.Module, node: Node) -> bool:
     return False
 
 
-def _merge(gm: GraphModule, products: list[Node]) -> None:
+def _merge(graph: Graph, products: list[Node]) -> bool:
     """Put one product in the place of the first of `products` that all left operands allow."""
-    graph = gm.graph
     lefts = [node.args[0] for node in products]
     first_user = min(user for node in products for user in node.users)
     right = min(node.args[1] for node in products)
     last_input = max(node for node in (*lefts, right) if isinstance(node, Node))
     if last_input >= first_user:
-        return
+        return False
     analysis = EffectAnalysis(graph)
     if not all(analysis.may_move(node, first_user, set(products)) for node in products):
-        return
+        return False
     with graph.inserting_before(first_user):
         joined = graph.call_function(torch.cat, (lefts,))
         product = graph.call_function(torch.matmul, (joined, right))
@@ -119,3 +127,15 @@ def _merge(gm: GraphModule, products: list[Node]) -> None:
         result.origin = node.origin
         node.replace_all_uses_with(result)
         graph.erase_node(node)
+    return True
+
+
+@dataclass(frozen=True)
+class MergeMatmul(Pass):
+    """Merge matrix products with one right operand into one product; see `merge_matmul`."""
+
+    name: ClassVar[str] = "merge-matmul"
+
+    def run(self, graph: Graph, ctx: Context) -> bool:
+        """Merge them."""
+        return _merge_all(ctx.module, graph)

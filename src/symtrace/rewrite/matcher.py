@@ -68,7 +68,9 @@ class SubgraphMatcher:
         remove_overlapping_matches: Of matches that share nodes, keep the first.
         ignore_literals: Literals match any literal.
         normalize: Functions that compute the same match each other (`F.relu` and `torch.relu`, `+` and
-            `torch.add`), and operands of commutative functions may be exchanged.
+            `torch.add`; `nn.ReLU()(x)` and `F.relu(x)`), and operands of commutative functions may be exchanged.
+        any_path: Modules with parameters match modules of the same class and configuration wherever they are; else
+            the path has to be the same too.
 
     Raises:
         PatternError: The pattern computes nothing (ST202) or has dead code (ST203).
@@ -83,6 +85,7 @@ class SubgraphMatcher:
         ignore_literals: bool = False,
         *,
         normalize: bool = False,
+        any_path: bool = False,
     ) -> None:
         self.pattern = pattern
         self.match_output = match_output
@@ -90,6 +93,7 @@ class SubgraphMatcher:
         self.remove_overlapping_matches = remove_overlapping_matches
         self.ignore_literals = ignore_literals
         self.normalize = normalize
+        self.any_path = any_path
         self.compiled = Pattern(pattern, normalize, match_output)
         self.pattern_placeholder_nodes = list(self.compiled.placeholders)
         self.pattern_returning_nodes = list(self.compiled.returning)
@@ -324,7 +328,9 @@ class _Search:
             return False
         if wanted.op == "get_attr":
             return same_constant(wanted, value)
-        return wanted.op != "call_module" or same_module(wanted, value)
+        if wanted.op != "call_module" or value.op != "call_module":
+            return True
+        return same_module(wanted, value, self.matcher.any_path)
 
     def _operands(self, wanted: Node, value: Node, rest: _Goals) -> list[_Goals]:
         """Return the ways to match the operands of two nodes."""
@@ -453,7 +459,7 @@ def _held(node: Node) -> torch.Tensor | None:
     return None if is_buffer and name not in getattr(holder, "_non_persistent_buffers_set", ()) else found
 
 
-def same_module(wanted: Node, value: Node) -> bool:
+def same_module(wanted: Node, value: Node, any_path: bool = False) -> bool:
     """Return whether two nodes call modules that do the same.
 
     Modules without parameters and buffers do if they are of one class and built alike. With them, the path
@@ -466,6 +472,6 @@ def same_module(wanted: Node, value: Node) -> bool:
     if mine is theirs:
         return True
     has_state = any(True for _ in mine.parameters()) or any(True for _ in mine.buffers())
-    if has_state and wanted.target != value.target:
+    if has_state and not any_path and wanted.target != value.target:
         return False
     return same_configuration(mine, theirs)

@@ -12,6 +12,7 @@ from ..analysis import node_effect
 from ..errors import PatternError
 from ..ir import Graph, Node
 from ..ops.canonical import Call, call_form, head_of, same_literal
+from ..ops.module_functions import functional_form
 from ..ops.normalize import bind
 from ..ops.program import guard
 from ..ops.schemas import Signature, python_signature
@@ -40,6 +41,9 @@ def head(node: Node, normalize: bool) -> Hashable:
         return head_of(op, node.target, normalize)
     if op == "call_module":
         module = resolve(node.graph.owning_module, node.target)
+        form = functional_form(module) if normalize else None
+        if form is not None:
+            return head_of("call_function", form[0], normalize)
         return (op, node.target) if module is None else (op, type(module))
     if op == "get_attr":
         return (op, type(resolve(node.graph.owning_module, node.target)))
@@ -52,6 +56,12 @@ def call_of(node: Node, normalize: bool) -> Call:
     if op in ("call_function", "call_method"):
         return call_form(op, node.target, node.args, node.kwargs, normalize, is_node)
     if op == "call_module":
+        form = functional_form(resolve(node.graph.owning_module, node.target)) if normalize else None
+        if form is not None:
+            function, settings = form
+            return call_form(
+                "call_function", function, node.args, {**node.kwargs, **settings}, normalize, is_node
+            )
         bound = _module_arguments(node)
         if bound is not None:
             return Call(op, ((0, tuple(bound.values())),))

@@ -103,7 +103,7 @@ def _calls(
     """Compare what two nodes call, and put their operands on the list."""
     if head(wanted, pattern.normalize) != head(value, pattern.normalize):
         return f"`{wanted}` of the pattern calls {_target(wanted)}, `{value}` calls {_target(value)}"
-    if wanted.op == "call_module" and not same_module(wanted, value):
+    if {wanted.op, value.op} == {"call_module"} and not same_module(wanted, value):
         return f"`{wanted}` of the pattern and `{value}` call modules with other settings, weights or paths"
     if wanted.op == "get_attr" and not same_constant(wanted, value):
         return f"`{wanted}` of the pattern and `{value}` are constants with different values"

@@ -6,6 +6,7 @@ import copy
 import inspect
 import os
 import types
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -14,7 +15,7 @@ from torch import nn
 
 from .._base.qualified import resolve_qualified
 from ..codegen import PythonCode, PyTreeCodeGen
-from ..errors import ArgumentError, GuardError, TargetError
+from ..errors import ArgumentError, GuardError, SymtraceWarning, TargetError
 from ..ir import Event
 from . import folder, readable
 from .compiled import Compiled, compile_source
@@ -410,6 +411,13 @@ class GraphModule(nn.Module):
         Args:
             mode: Training, rather than evaluation.
         """
+        lost = self.meta.get("evaluation_only")
+        if mode and lost and not self.training:
+            warnings.warn(
+                f"this module was made for evaluation ({', '.join(lost)}): train() does not bring it back",
+                SymtraceWarning,
+                stacklevel=2,
+            )
         original = self._original_class()
         if original is None or getattr(original, "train", nn.Module.train) is nn.Module.train:
             return super().train(mode)
