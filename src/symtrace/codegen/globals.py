@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+import sys
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -75,7 +76,12 @@ class Globals:
 
 
 def _leads_to(name: str, value: Any) -> bool:
+    """Tell whether generated code that spells `name` gets `value`, attribute by attribute."""
     try:
-        return resolve_qualified(name) is value
-    except LookupError:
+        resolve_qualified(name)  # which imports what has to be
+        found: Any = sys.modules["torch"]
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+    except (LookupError, AttributeError):
         return False
+    return found is value

@@ -8,11 +8,25 @@ import operator
 from typing import Any, get_type_hints
 
 import torch
+import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
 from ..diagnostics import Label, Location
 from ..errors import GuardError
 
-__all__ = ["IN_PLACE", "build_object", "enter_mode", "exit_mode", "guard", "is_given", "write_attribute"]
+__all__ = [
+    "IN_PLACE",
+    "build_object",
+    "call",
+    "call_with",
+    "call_with_several",
+    "enter_mode",
+    "exit_mode",
+    "guard",
+    "is_given",
+    "stand_in",
+    "transform",
+    "write_attribute",
+]
 
 
 def enter_mode(manager: type[Any], *args: Any, **kwargs: Any) -> Any:
@@ -113,6 +127,68 @@ def is_given(value: Any) -> bool:
     if hasattr(type(value), "__graph_node__"):
         return value.tracer.call_function(is_given, (value,), {})  # type: ignore[no-any-return]
     return value is not None
+
+
+def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a value."""
+    return function(*args, **kwargs)
+
+
+def stand_in() -> Any:
+    """Stand for an argument of a function while it is traced; no captured program has it."""
+    raise AssertionError("a stand-in is no part of a program")
+
+
+def _closed(function: Any, captures: tuple[Any, ...]) -> Any:
+    """Return a function of nested arguments for a captured one, which takes its captures and then the leaves."""
+    run = function.forward  # compiled now: under torch's compiler it could not be
+
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return run(*captures, *pytree.tree_leaves((args, kwargs)))
+
+    return inner
+
+
+def transform(
+    kind: Any,
+    function: Any,
+    captures: tuple[Any, ...],
+    settings: tuple[Any, ...],
+    named: dict[str, Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Call `kind(function, *settings, **named)(*args, **kwargs)`, where `kind` is one such as `torch.func.vmap`.
+
+    Args:
+        kind: Makes a function of a function.
+        function: A captured function, which takes `captures` and then the leaves of its arguments.
+        captures: Values from outside that it uses.
+        settings: Further arguments of `kind`.
+        named: Keyword arguments of `kind`.
+        args: Arguments of the call.
+        kwargs: Keyword arguments of the call.
+    """
+    return kind(_closed(function, tuple(captures)), *settings, **named)(*args, **kwargs)
+
+
+def call_with(
+    kind: Any, function: Any, captures: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call `kind(function, *args, **kwargs)` with a captured function; see `transform`."""
+    return kind(_closed(function, tuple(captures)), *args, **kwargs)
+
+
+def call_with_several(
+    kind: Any,
+    before: tuple[Any, ...],
+    functions: tuple[Any, ...],
+    captures: tuple[Any, ...],
+    operands: tuple[Any, ...],
+) -> Any:
+    """Call `kind(*before, *functions, operands)` with captured functions; see `transform`."""
+    closed = [_closed(function, tuple(captures)) for function in functions]
+    return kind(*before, *closed, tuple(operands))
 
 
 def _leave_to_python(*functions: Any) -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "is_unpacking_mapping",
     "last_line",
     "last_user_frame",
+    "returned_length",
     "runs_operator",
     "unpacked_length",
     "user_frame",
@@ -184,6 +185,19 @@ def _runs_operator(code: CodeType, offset: int) -> bool:
         return False
     name = _instructions(code)[1][index].opname
     return name.startswith(("BINARY_", "INPLACE_", "UNARY_", "COMPARE_OP"))
+
+
+@functools.lru_cache(maxsize=256)
+def returned_length(code: CodeType) -> int | None:
+    """Return how many values a function returns as a tuple that its `return` statements write out; None if it varies."""
+    listed = _instructions(code)[1]
+    found: set[int | None] = set()
+    for position, item in enumerate(listed):
+        if item.opname == "RETURN_CONST" or item.opname == "RETURN_VALUE":
+            before = listed[position - 1] if position else item
+            is_tuple = item.opname == "RETURN_VALUE" and before.opname == "BUILD_TUPLE"
+            found.add(before.arg if is_tuple else None)
+    return found.pop() if len(found) == 1 else None
 
 
 def is_compared_by_identity(frame: FrameType) -> bool:

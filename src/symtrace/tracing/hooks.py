@@ -416,8 +416,10 @@ def _init_switch(original: Any) -> Any:
         tracer = _active.tracer
         if tracer is not None:
             tracer._on_enter(self, (mode,))
-            with torch._C.DisableTorchFunction():
-                original(self, bool(mode))
+            # Under a mode that each call decides, what is recorded is recorded as at capture.
+            value = tracer._value_now(mode) if tracer._is_proxy(mode) else bool(mode)
+            with tracing_as(None), torch._C.DisableTorchFunction():
+                original(self, value)
             return
         original(self, mode)
 
@@ -457,6 +459,54 @@ def _walking(original: Any) -> Any:
             yield value
 
     return __iter__
+
+
+def _asking(original: Any) -> Any:
+    """A question about the modes that are in force."""
+
+    def hook(*args: Any, **kwargs: Any) -> Any:
+        tracer = _active.tracer
+        if tracer is None:
+            return original(*args, **kwargs)
+        with torch._C.DisableTorchFunction():
+            return tracer._on_mode_query(original, args, kwargs)
+
+    hook.__wrapped__ = original  # type: ignore[attr-defined]
+    return hook
+
+
+def _members(original: Any) -> Any:
+    """What `named_parameters` and `named_buffers` yield: tensors that the program has put in, where it has."""
+
+    def _named_members(self: nn.Module, *args: Any, **kwargs: Any) -> Iterator[tuple[str, Any]]:
+        tracer = _active.tracer
+        if tracer is None or not tracer._replaced:
+            yield from original(self, *args, **kwargs)
+            return
+        for name, value in original(self, *args, **kwargs):
+            yield name, tracer._current_tensor(value)
+
+    return _named_members
+
+
+def _saving(original: Any) -> Any:
+    """What `state_dict` holds, likewise."""
+
+    def _save_to_state_dict(self: nn.Module, destination: Any, prefix: str, keep_vars: bool) -> None:
+        original(self, destination, prefix, keep_vars)
+        tracer = _active.tracer
+        if tracer is not None and tracer._replaced:
+            for table in (self._parameters, self._buffers):
+                for name, value in table.items():
+                    current = tracer._current_tensor(value)
+                    if current is not value and prefix + name in destination:
+                        destination[prefix + name] = current if keep_vars else current.detach()
+
+    return _save_to_state_dict
+
+
+MODE_QUESTIONS = ("is_autocast_enabled", "is_grad_enabled", "is_inference_mode_enabled")
+"""Functions of torch that tell which modes are in force."""
 
 
 def patch_containers(patches: PatchSet) -> None:
@@ -503,6 +553,10 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
             patches.patch(FakeTensor, name, _pinned_property(name))
         for name in SIZE_FACTORIES:
             patches.patch(torch, name, _gated)
+        for name in MODE_QUESTIONS:
+            patches.patch(torch, name, _asking)
+        patches.patch(nn.Module, "_named_members", _members)
+        patches.patch(nn.Module, "_save_to_state_dict", _saving)
         patches.patch(torch, "manual_seed", _recorded)
         patches.patch(torch.random, "manual_seed", _recorded)
         patches.patch(torch.autograd.Function, "apply", _apply)

@@ -134,6 +134,10 @@ def call_positionally(
     if not stand_ins:
         return function(*leading, *_positional(arguments, values), **_keywords(arguments, values))
     plain = inspect.unwrap(function)
+    if hasattr(function, "has_hooks"):
+        raise RootError(
+            "ST014", root="the module", reason="it has hooks, to which *args and **kwargs would be passed one by one"
+        )
     if not isinstance(plain, types.FunctionType):
         raise RootError(
             "ST014", root=repr(function), reason="it takes *args or **kwargs and is no plain function"

@@ -107,6 +107,8 @@ def _kind_of_call(node: Node, attribute: Callable[[str], Any], examples: Mapping
         return _kind_of_attribute(of(args[0]), args[1] if len(args) > 1 else None)
     if target is operator.getitem:
         return _kind_of_item(of(args[0]), args[1])
+    if node in examples:
+        return type(examples[node])
     if target in _TO_INT:
         return int
     if target is _SIZE:

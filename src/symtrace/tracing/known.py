@@ -77,6 +77,8 @@ class Known:
             if isinstance(value, torch.Tensor):
                 return self._fake(value), False
             return value, True
+        if node in self._tracer.examples:  # what holds around the program, such as whether gradients are on
+            return self._tracer.examples[node], True
         module = self._tracer.attribute(node.target) if node.op == "call_module" else None
         effect = effects(node.op, node.target, node.args, node.kwargs, module)
         if not effect.is_pure or any(self._is_written(used) for used in (node, *node.all_input_nodes)):

@@ -15,7 +15,7 @@ from .blame import trace_error
 from .hooks import PatchSet, _recorded, active_tracer
 from .proxy import Proxy
 
-__all__ = ["RandomStates", "patch_process_state", "refuse_swapped_tensors"]
+__all__ = ["RandomStates", "patch_process_state", "swapped_tensor"]
 
 _RECORDED = ("get_rng_state", "initial_seed", "seed", "set_rng_state")
 _SETTERS = (
@@ -138,15 +138,11 @@ def patch_process_state(patches: PatchSet) -> None:
             patches.patch(checkpointing, name, _inlined_checkpoint)
 
 
-def refuse_swapped_tensors(module: nn.Module) -> None:
-    """Refuse a module that stays one node while traced values stand for its parameters or buffers.
-
-    Raises:
-        TraceError: ST026.
-    """
+def swapped_tensor(module: nn.Module) -> str | None:
+    """Return the name of a parameter or buffer of a module for which a traced value stands, if there is one."""
     for inner in module.modules() if module._modules else (module,):
         for table in (inner._parameters, inner._buffers):
             for name, value in table.items():
                 if issubclass(type(value), Proxy):
-                    what = f"puts a traced value in place of `{name}` of a {type(module).__name__} that is one node"
-                    raise trace_error("ST026", what=what)
+                    return name
+    return None

@@ -260,6 +260,13 @@ class TracerBase:
             self._guarded.add(node)
             add_guard(self, node, answer)
 
+    def _value_now(self, obj: Proxy) -> bool:
+        """Return what a flag is at capture, without a guard; true where that isn't known."""
+        try:
+            return bool(self._known.value(obj.node)[0])
+        except (Unknown, RuntimeError):
+            return True
+
     def to_bool(self, obj: Proxy) -> bool:
         """Answer `bool(value)`, which `if`, `while`, `and`, `or`, `not` and `assert` ask.
 

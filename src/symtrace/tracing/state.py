@@ -50,6 +50,7 @@ class Paths:
     def __init__(self, root: nn.Module) -> None:
         self.modules: dict[int, list[str]] = {}
         self.tensors: dict[int, str] = {}
+        self.shared: set[int] = set()
         self._kept: list[Any] = [root]
         for name, module in root.named_modules(remove_duplicate=False):
             self.add_module(name, module)
@@ -65,12 +66,12 @@ class Paths:
         tensors = self.tensors
         for table in (state["_parameters"], state["_buffers"]):
             for key, value in table.items():
-                if value is not None:
-                    tensors.setdefault(id(value), prefix + key)
+                if value is not None and tensors.setdefault(id(value), prefix + key) != prefix + key:
+                    self.shared.add(id(value))
         if len(state) > len(_OWN):
             for key, value in state.items():
-                if isinstance(value, torch.Tensor):
-                    tensors.setdefault(id(value), prefix + key)
+                if isinstance(value, torch.Tensor) and tensors.setdefault(id(value), prefix + key) != prefix + key:
+                    self.shared.add(id(value))
 
     def add_tree(self, name: str, module: nn.Module) -> None:
         """Add a module from outside under a path, with all modules inside it, and keep it alive."""

@@ -6,6 +6,7 @@ import copy
 import functools
 import inspect
 import math
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -23,15 +24,17 @@ from ..ir import Node
 from ..ops import program
 from ..runtime import Graph
 from . import hooks
+from .blame import trace_error
 from .frames import last_line, last_user_frame
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .mode import CaptureMode
-from .process_state import RandomStates, patch_process_state, refuse_swapped_tensors
+from .process_state import RandomStates, patch_process_state, swapped_tensor
 from .proxy import ParameterProxy, Proxy
 from .recording import Scope
 from .shims import SHIMS, names_used
 from .snapshot import Change, Snapshot
 from .state import Need, Restart
+from .transforms import patch_transforms
 from .watching import Watcher
 from .wrapping import patch_wrapped
 
@@ -39,6 +42,8 @@ __all__ = ["Tracer"]
 
 _MISSING = hooks.MISSING
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
+_DESCRIPTOR = re.compile(r"descriptor '(\w+)' for 'torch\._C\.TensorBase' objects")
+_NAMES_PROXY = re.compile(r"\b(Parameter)?Proxy\b|'Attribute' object")
 
 
 class Tracer(Watcher):
@@ -124,8 +129,8 @@ class Tracer(Watcher):
         """
         path = self.path_of_module(m)
         is_leaf = self._has_backward_hooks(m) or self.is_leaf_module(m, path)
-        if is_leaf:
-            refuse_swapped_tensors(m)
+        if is_leaf and self._has_swapped_tensors(m):
+            is_leaf = False  # as a node, it would run with the tensors of its own
         calls = self._module_calls.get(path, 0)
         self._module_calls[path] = calls + 1
         scope, stack = self.scope, self.module_stack
@@ -137,6 +142,18 @@ class Tracer(Watcher):
             )
         finally:
             self.scope, self.module_stack = scope, stack
+
+    def _has_swapped_tensors(self, m: nn.Module) -> bool:
+        """Tell whether traced values stand for tensors of a module, so that it has to be traced into.
+
+        Raises:
+            TraceError: ST026, it stays one node for its hooks.
+        """
+        name = swapped_tensor(m)
+        if name is not None and self._has_backward_hooks(m):
+            what = f"puts a traced value in place of `{name}` of a {type(m).__name__} that is one node"
+            raise trace_error("ST026", what=what)
+        return name is not None
 
     @staticmethod
     def _has_backward_hooks(m: nn.Module) -> bool:
@@ -174,6 +191,8 @@ class Tracer(Watcher):
     def create_arg(self, a: Any) -> Any:
         """Return a value as an argument of a node; tensors and modules are read from the module or interned."""
         if hooks.original_isinstance(a, torch.Tensor):
+            if id(a) in self._replaced:
+                return self._read_before(a)
             return self.create_node("get_attr", self._path_of_tensor(a), (), {})
         if hooks.original_isinstance(a, nn.Module):
             return self._module_node(a)
@@ -386,15 +405,19 @@ class Tracer(Watcher):
         try:
             return call(*args)
         except TypeError as error:
-            if hooks.original_isinstance(error, TraceError) or "Proxy' object" not in str(error):
+            if hooks.original_isinstance(error, TraceError) or not _NAMES_PROXY.search(str(error)):
                 raise
             frame = last_user_frame(error)
             if frame is None:
                 raise
+            need = None
             if "interpreted as an integer" in str(error) and "range" in frame.f_code.co_names:
                 need = Need.of(frame.f_globals, "range")
-                if need not in self._needs:
-                    raise Restart(need) from None
+            method = _DESCRIPTOR.match(str(error))
+            if method is not None:  # `torch.Tensor.add(x, y)`
+                need = Need.of(torch.Tensor, method[1])
+            if need is not None and need not in self._needs:
+                raise Restart(need) from None
             # A C function that takes no traced value; say whose line called it.
             raise DataDependentError(
                 "ST024", location=Location(frame.f_code.co_filename, last_line(error)), reason=str(error)
@@ -451,9 +474,9 @@ class Tracer(Watcher):
     # ------------------------------------------------------------------ patches of this trace
 
     def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
-        # Its branches run as they are, on real values; tracing into it would run both.
         patch_process_state(patches)
-        patch_wrapped(patches, (*self.leaf_functions, torch.cond))
+        patch_transforms(patches)
+        patch_wrapped(patches, self.leaf_functions)
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
         for need in self._needs:
@@ -461,6 +484,9 @@ class Tracer(Watcher):
                 continue
             if hooks.original_isinstance(need.place, dict):
                 patches.patch(need.place, need.name, functools.partial(_shim, need.name))
+            elif need.place is torch.Tensor:
+                method = getattr(torch.Tensor, need.name)
+                patches.patch(torch.Tensor, need.name, functools.partial(_gated_descriptor, method))
             else:
                 patches.patch(need.place, need.name, _state_property(need.name))
         if any(len(names) > 1 for names in self._paths.modules.values()):
@@ -520,12 +546,17 @@ def _as_called(root: nn.Module, function: Callable[..., Any]) -> Callable[..., A
     def called(module: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(module, *args, **kwargs)
 
+    called.has_hooks = True  # type: ignore[attr-defined]
     called.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return called
 
 
 def _is_lazy(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("symtrace.runtime")
+
+
+def _gated_descriptor(method: Any, before: Any) -> Any:
+    return hooks._gated(method)
 
 
 def _shim(name: str, before: Any) -> Any:

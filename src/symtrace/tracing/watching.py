@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,8 +17,8 @@ from ..ir import Node
 from ..ops import program
 from ..runtime.graph import find_module
 from . import hooks
-from .blame import here, trace_error
-from .frames import is_compared_by_identity, user_frame
+from .blame import data_dependent, here, trace_error
+from .frames import is_compared_by_identity, returned_length, user_frame
 from .guards import add_guard
 from .kinds import class_matches, kind_of
 from .known import Unknown
@@ -25,6 +26,7 @@ from .proxy import Proxy, collect_proxies
 from .recording import TracerBase
 from .shims import SHIMS
 from .state import Need, Paths, Restart
+from .transforms import checkpointed
 
 __all__ = ["Watcher"]
 
@@ -34,6 +36,25 @@ _SHOWS = re.compile(
     r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
 )
 """Lines on which the text of a value is for people to read."""
+
+
+@dataclass
+class _Replaced:
+    """A tensor of a module for which the program has assigned another.
+
+    Attributes:
+        tensor: The tensor, kept alive.
+        path: Where it was.
+        write: The node that assigns.
+        key: Identity of the owner, and name.
+        node: The node that reads it before, once there is one.
+    """
+
+    tensor: torch.Tensor
+    path: str
+    write: Node
+    key: tuple[int, str]
+    node: Node | None = None
 
 
 class Watcher(TracerBase):
@@ -55,6 +76,8 @@ class Watcher(TracerBase):
         self._accesses: dict[int, list[str]] = {}
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
+        self._replaced: dict[int, _Replaced] = {}
+        self._modes: list[bool | None] = []
         self._training: dict[str, Any] = {}
         self._contexts: dict[int, Any] = {}
         self._module_nodes: dict[str, Node] = {}
@@ -162,8 +185,37 @@ class Watcher(TracerBase):
         if hooks.original_isinstance(value, nn.Module):
             raise trace_error("ST023", attribute=name, what="assigns a module to")
         self.report.add("state", f"self.{name} is assigned at each call", here())
-        self.create_proxy("call_function", program.write_attribute, (mod, name, value), {})
+        before = self._held_tensor(mod, name)
+        write = self.create_proxy("call_function", program.write_attribute, (mod, name, value), {})
+        if before is not None and id(before) not in self._replaced:
+            path = self._paths.tensors[id(before)]
+            self._replaced[id(before)] = _Replaced(before, path, write.node, (id(mod), name))
         self._written[id(mod), name] = value
+
+    def _held_tensor(self, mod: nn.Module, name: str) -> torch.Tensor | None:
+        """Return the tensor that an attribute has held since before the trace, if it is the only one that holds it."""
+        if (id(mod), name) in self._written:
+            return None
+        for table in (mod._buffers, mod.__dict__, mod._parameters):
+            value = table.get(name)
+            if hooks.original_isinstance(value, torch.Tensor):
+                if id(value) in self._paths.shared:
+                    raise trace_error("ST023", attribute=name, what="assigns to one of several names of a tensor,")
+                return value if id(value) in self._paths.tensors else None
+        return None
+
+    def _read_before(self, tensor: torch.Tensor) -> Node:
+        """Return the node that reads a tensor of a module before the program puts another in its place."""
+        replaced = self._replaced[id(tensor)]
+        if replaced.node is None:
+            with self.graph.inserting_before(replaced.write):
+                replaced.node = self.create_node("get_attr", replaced.path, (), {})
+        return replaced.node
+
+    def _current_tensor(self, tensor: Any) -> Any:
+        """Return what the program has put in the place of a tensor of a module."""
+        replaced = self._replaced.get(id(tensor))
+        return tensor if replaced is None else self._written.get(replaced.key, tensor)
 
     def _on_delattr(self, mod: nn.Module, name: str) -> bool:
         if id(mod) not in self._paths.modules:
@@ -228,8 +280,7 @@ class Watcher(TracerBase):
         if self._is_only_shown():
             return repr(obj)
         if self._is_opaque(obj):
-            self.report.add("frozen", f"the text of `{obj.node.name}`", here(3))
-            return repr(obj)
+            raise data_dependent(obj, "format", "ST013")
         return format(self.to_identity(obj, "format"), spec)
 
     @staticmethod
@@ -237,6 +288,15 @@ class Watcher(TracerBase):
         """Tell whether the user's line makes a text for people to read."""
         location = here(4)
         return location is not None and _SHOWS.search(location.text) is not None
+
+    def iter(self, obj: Proxy) -> Iterator[Any]:
+        """Iterate over a traced value; an autograd function tells by its code how many results it gives."""
+        forward = getattr(getattr(obj.node.target, "__self__", None), "forward", None)
+        if hooks.original_isinstance(forward, types.FunctionType) and obj.node.op == "call_function":
+            count = returned_length(forward.__code__)
+            if count is not None:
+                return iter([obj[index] for index in range(count)])  # type: ignore[index]
+        return super().iter(obj)
 
     def _is_opaque(self, obj: Proxy) -> bool:
         """Tell whether only the object counts, as with tensors, whose content is never looked at."""
@@ -275,11 +335,27 @@ class Watcher(TracerBase):
             "call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__
         )
         self._contexts.setdefault(id(manager), []).append((manager, proxy))
+        if kind is not torch.autocast:
+            self._modes.append(self._find_proxy(args, kwargs) is None)
 
     def _on_exit(self, manager: Any) -> None:
         entered = self._contexts.get(id(manager))
         if entered:  # a manager may be entered again before it is left
             self.call_function(program.exit_mode, (entered.pop()[1],), {})
+            if not hooks.original_isinstance(manager, torch.autocast) and self._modes:
+                self._modes.pop()
+
+    def _on_mode_query(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Answer whether gradients or autocast are on: a constant where the program has set it, else asked at each call."""
+        value = function(*args, **kwargs)
+        if function.__name__ == "is_grad_enabled":
+            if self._modes and self._modes[-1]:
+                return value
+        elif any(self._contexts.values()):
+            return value
+        proxy = self.create_proxy("call_function", function, args, kwargs)
+        self.examples[proxy.node] = value
+        return self.to_identity(proxy, "is") if is_compared_by_identity(sys._getframe(2)) else proxy
 
     @staticmethod
     def _on_hidden_apply(name: str) -> None:
@@ -290,7 +366,8 @@ class Watcher(TracerBase):
             hooks.original_isinstance(arg, torch.Tensor) for arg in args
         )
         if cls is CheckpointFunction:
-            raise trace_error("ST026", what="calls checkpoint(..., use_reentrant=True)")
+            function, preserve, *rest = args
+            return checkpointed(self, preserve, function, tuple(rest))
         if not has_values:
             with hooks.tracing_as(None):
                 return bound(*args, **kwargs)

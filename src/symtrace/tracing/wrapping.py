@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import ArgumentError
 from .hooks import PatchSet, _gated, active_tracer
 
-__all__ = ["add_source", "patch_wrapped", "wrap", "wrapped_methods"]
+__all__ = ["add_source", "patch_wrapped", "same_function", "trampoline", "wrap", "wrapped_methods"]
 
 _names: dict[tuple[int, str], dict[str, Any]] = {}
 _functions: dict[int, types.FunctionType] = {}
@@ -122,14 +122,7 @@ def _patch_name(patches: PatchSet, table: dict[str, Any], name: str) -> None:
 
 def _trampoline(function: types.FunctionType) -> types.CodeType:
     """Return code that records a call of `function` with traced arguments, and else runs what it did before."""
-    original = types.FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    original.__kwdefaults__ = function.__kwdefaults__
+    original = same_function(function)
 
     def dispatch(args: Any, kwargs: Any) -> Any:
         tracer = active_tracer()
@@ -139,6 +132,24 @@ def _trampoline(function: types.FunctionType) -> types.CodeType:
                 return _record(proxy, function, args, kwargs)
         return original(*args, **kwargs)
 
+    return trampoline(function, dispatch)
+
+
+def same_function(function: types.FunctionType) -> types.FunctionType:
+    """Return a function that goes on doing what `function` does now, whatever code that is given."""
+    original = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    original.__kwdefaults__ = function.__kwdefaults__
+    return original
+
+
+def trampoline(function: types.FunctionType, dispatch: Callable[[Any, Any], Any]) -> types.CodeType:
+    """Return code for `function` that hands its arguments to `dispatch`."""
     template = (lambda *args, **kwargs: ["dispatch"][0](args, kwargs)).__code__  # type: ignore[operator]
     constants = tuple(dispatch if constant == "dispatch" else constant for constant in template.co_consts)
     return template.replace(co_consts=constants, co_name=function.__code__.co_name)

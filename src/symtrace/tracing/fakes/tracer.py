@@ -51,7 +51,10 @@ class Part(NamedTuple):
 _PLAIN_BOOLS = Need(bool, "plain", 0)
 """That a C function was given a traced bool, which it does not take: bools have to be plain, with a guard each."""
 
-_SILENT = frozenset({program.enter_mode, program.exit_mode, program.write_attribute, program.guard})
+_SILENT = frozenset({
+    program.enter_mode, program.exit_mode, program.write_attribute, program.guard, program.transform, program.call_with,
+    program.call_with_several, program.stand_in,
+})  # fmt: skip
 """Recorded only: what they do is done to the program that is captured, not to the one that runs at capture."""
 
 _PURE_NUMBERS = frozenset({
@@ -424,7 +427,7 @@ class ExampleTracer(ExampleInputs, Tracer):
     def tensor_text(self, tensor: Any) -> str:
         """Answer `repr` of a traced tensor."""
         if not self._is_only_shown():
-            self.report.add("frozen", f"the text of `{self.create_arg(tensor).name}`", here(3))
+            raise data_dependent(self.as_proxy(tensor), "format", "ST013")
         return f"<{self.create_arg(tensor).name}>"
 
     def _output(self, result: Any, returns: Any) -> None:

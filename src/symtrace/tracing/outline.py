@@ -1,0 +1,178 @@
+"""A function that the program gives to a function of torch: traced, then taken out into a graph of its own.
+
+`torch.func.vmap(f)(x)` runs `f` on values that only exist while it runs. What `f` does is recorded in place, on values
+that stand for its arguments, and moved into a module that one node calls. What it uses of the values outside are its
+first inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
+
+from ..ir import Node, map_arg
+from ..ops import program
+from ..runtime import Graph, GraphModule
+from . import hooks
+from .arguments import ATOMS
+from .blame import trace_error
+from .proxy import isinstance_proxy
+
+if TYPE_CHECKING:
+    from .watching import Watcher
+
+__all__ = ["Outlined", "join", "outline", "rebuild"]
+
+
+@dataclass(frozen=True)
+class Outlined:
+    """A function that is a graph of its own.
+
+    Attributes:
+        function: The node that reads it.
+        captures: The nodes outside that it uses, which are its first arguments.
+        result: What the function returned while it was traced.
+    """
+
+    function: Node
+    captures: tuple[Node, ...]
+    result: Any
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What a function recorded, still in the graph."""
+
+    nodes: list[Node]
+    stand_ins: list[Node]
+    output: Any
+    result: Any
+
+
+def outline(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Outlined:
+    """Trace `function` on stand-ins for its arguments and take what it does out of the graph.
+
+    Args:
+        tracer: The tracer; its graph is where the function is called.
+        function: The function.
+        args: Its arguments; traced values and tensors in them, however nested, get stand-ins.
+        kwargs: Its keyword arguments.
+
+    Raises:
+        TraceError: ST023, it assigns attributes; or whatever tracing it raises.
+    """
+    piece = _record(tracer, function, args, kwargs)
+    captures = _outer_values(tracer, piece)
+    return _take_out(tracer, piece, captures)
+
+
+def join(
+    tracer: Watcher, functions: tuple[Callable[..., Any], ...], args: Any
+) -> tuple[list[Node], tuple[Node, ...], Any]:
+    """Outline functions that take the same arguments, with the same captures for all.
+
+    Returns:
+        The nodes that read them, the captures, and what the first of them returned.
+    """
+    pieces = [_record(tracer, function, args, {}) for function in functions]
+    captures = tuple(dict.fromkeys(node for piece in pieces for node in _outer_values(tracer, piece)))
+    found = [_take_out(tracer, piece, captures) for piece in pieces]
+    return [one.function for one in found], captures, found[0].result
+
+
+def rebuild(result: Any, value: Any) -> Any:
+    """Return a traced value in the tuples, lists and dicts in which a function returned its results."""
+    if type(result) in (tuple, list):
+        return type(result)([rebuild(item, value[index]) for index, item in enumerate(result)])
+    if type(result) is dict:
+        return {key: rebuild(item, value[key]) for key, item in result.items()}
+    return value
+
+
+def _record(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> _Piece:
+    leaves, spec = pytree.tree_flatten((tuple(args), kwargs))
+    last = _last(tracer.graph)
+    stand_ins, given = [], []
+    for leaf in leaves:
+        if not (isinstance_proxy(leaf) or hooks.original_isinstance(leaf, torch.Tensor) or type(leaf) in ATOMS):
+            raise trace_error("ST017", kind=type(leaf).__qualname__)
+        node = tracer.create_node("call_function", program.stand_in, (), {})
+        stand_ins.append(node)
+        given.append(leaf if type(leaf) in ATOMS else tracer.proxy(node))
+    call_args, call_kwargs = pytree.tree_unflatten(given, spec)
+    held = dict(tracer._written)
+    result = function(*call_args, **call_kwargs)
+    changed = [name for (owner, name), value in tracer._written.items() if held.get((owner, name)) is not value]
+    output = tracer.create_arg(result)
+    nodes = list(_since(tracer.graph, last))
+    if any(node.target is program.write_attribute for node in nodes):
+        what = "assigns, in a function that is given to a function of torch,"
+        raise trace_error("ST023", attribute=changed[0], what=what)
+    for key in [key for key in tracer._written if key not in held]:
+        del tracer._written[key]  # read inside: it is read again outside
+    return _Piece(nodes, stand_ins, output, result)
+
+
+def _last(graph: Any) -> Node | None:
+    return next(iter(reversed(graph.nodes)), None)
+
+
+def _since(graph: Any, last: Node | None) -> Iterator[Node]:
+    found = []
+    for node in reversed(graph.nodes):
+        if node is last:
+            break
+        found.append(node)
+    return reversed(found)
+
+
+def _used_in(piece: _Piece) -> Iterator[Node]:
+    for node in piece.nodes:
+        if node.op != "get_attr":
+            yield from node.all_input_nodes
+    found: list[Node] = []
+    map_arg(piece.output, lambda node: found.append(node) or node)  # type: ignore[func-returns-value]
+    yield from found
+
+
+def _outer_values(tracer: Watcher, piece: _Piece) -> tuple[Node, ...]:
+    """Return what a piece uses of the graph around it; what is read from modules is read outside."""
+    inside = {node for node in piece.nodes if node.op != "get_attr"}
+    outer = [node for node in _used_in(piece) if node not in inside]
+    for node in piece.nodes:
+        if node.op == "call_module":
+            outer.append(tracer._module_node(tracer.attribute(node.target)))
+    return tuple(dict.fromkeys(outer))
+
+
+def _take_out(tracer: Watcher, piece: _Piece, captures: tuple[Node, ...]) -> Outlined:
+    inner = Graph()
+    mapping: dict[Node, Node] = {node: inner.placeholder(node.name) for node in captures}
+    for number, node in enumerate(piece.stand_ins):
+        mapping[node] = inner.placeholder(f"arg{number}")
+    stand_ins = set(piece.stand_ins)
+    moved = [node for node in piece.nodes if node.op != "get_attr" and node not in stand_ins]
+    for node in moved:
+        if node.op == "call_module":
+            module = mapping[tracer._module_node(tracer.attribute(node.target))]
+            args, kwargs = map_arg((node.args, dict(node.kwargs)), mapping.__getitem__)
+            copied = inner.create_node("call_function", program.call, (module, *args), kwargs, node.name)
+        else:
+            copied = inner.node_copy(node, mapping.__getitem__)
+        mapping[node] = copied
+    inner.output(map_arg(piece.output, mapping.__getitem__))
+    for node in reversed(moved):
+        tracer.graph.erase_node(node)
+    for node in piece.stand_ins:
+        tracer.graph.erase_node(node)
+    with hooks.tracing_as(None):
+        path = tracer.get_fresh_qualname("_function_")
+        tracer.graph.interned[path] = GraphModule({}, inner, "Function")
+    function = tracer.create_node("get_attr", path, (), {})
+    return Outlined(function, captures, piece.result)
+
+
