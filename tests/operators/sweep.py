@@ -54,9 +54,7 @@ def _takes_float32(op: Any) -> bool:
 
 def operators() -> list[Any]:
     """Return the entries of the database that take float32 on the CPU, by name."""
-    return sorted(
-        (op for op in database.op_db if _takes_float32(op)), key=lambda op: op.formatted_name
-    )
+    return sorted((op for op in database.op_db if _takes_float32(op)), key=lambda op: op.formatted_name)
 
 
 def variants(op: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -82,9 +80,7 @@ def _by_name(name: str) -> Callable[..., Any]:
     return method
 
 
-def program_of(
-    function: Callable[..., Any], sample: Any
-) -> tuple[Callable[..., Any], list[torch.Tensor]]:
+def program_of(function: Callable[..., Any], sample: Any) -> tuple[Callable[..., Any], list[torch.Tensor]]:
     """Return a program of tensors only, that calls `function` as the sample says, and the tensors."""
     leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), dict(sample.kwargs)))
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
@@ -183,7 +179,9 @@ def check(op: Any, most: int | None = None) -> Iterator[Outcome]:
                 yield Outcome(name, variant, "refused", f"{error.code}: {str(error).splitlines()[0][:160]}")
                 continue
             except Exception as error:
-                yield Outcome(name, variant, "differs", f"capture: {type(error).__name__}: {str(error)[:200]}")
+                yield Outcome(
+                    name, variant, "differs", f"capture: {type(error).__name__}: {str(error)[:200]}"
+                )
                 continue
             detail = compare(name, actual, expected)
             yield Outcome(name, variant, "differs" if detail else "equal", detail)

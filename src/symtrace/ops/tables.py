@@ -150,6 +150,8 @@ IMPURE_NAMES = frozenset(
 
 PURE_TORCH_NAMES = frozenset(
     [
+        "_is_all_true",
+        "_is_any_true",
         "Size",
         "are_deterministic_algorithms_enabled",
         "asarray",

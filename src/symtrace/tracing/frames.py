@@ -189,7 +189,7 @@ def _runs_operator(code: CodeType, offset: int) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def returned_length(code: CodeType) -> int | None:
-    """Return how many values a function returns as a tuple that its `return` statements write out; None if it varies."""
+    """Return how many values a function returns, where each `return` writes out a tuple as long; else None."""
     listed = _instructions(code)[1]
     found: set[int | None] = set()
     for position, item in enumerate(listed):

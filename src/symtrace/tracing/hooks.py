@@ -130,9 +130,7 @@ class PatchSet:
             _counts[key] = _counts.get(key, 0) + 1
             self._held.append(key)
 
-    def patch_code(
-        self, function: types.FunctionType, make: Callable[[types.FunctionType], types.CodeType]
-    ) -> None:
+    def patch_code(self, function: Any, make: Callable[[types.FunctionType], types.CodeType]) -> None:
         """Replace what a function object does, for all who have it."""
         key = (id(function), "__code__")
         with _lock:

@@ -136,7 +136,9 @@ def call_positionally(
     plain = inspect.unwrap(function)
     if hasattr(function, "has_hooks"):
         raise RootError(
-            "ST014", root="the module", reason="it has hooks, to which *args and **kwargs would be passed one by one"
+            "ST014",
+            root="the module",
+            reason="it has hooks, to which *args and **kwargs would be passed one by one",
         )
     if not isinstance(plain, types.FunctionType):
         raise RootError(

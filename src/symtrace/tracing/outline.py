@@ -7,6 +7,7 @@ first inputs.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
 from ..ir import Node, map_arg
-from ..ops import program
+from ..ops import effects, program
+from ..ops.module_effects import module_effect
 from ..runtime import Graph, GraphModule
 from . import hooks
 from .arguments import ATOMS
@@ -25,7 +27,7 @@ from .proxy import isinstance_proxy
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["Outlined", "join", "outline", "rebuild"]
+__all__ = ["Outlined", "join", "outline", "outline_effects", "rebuild"]
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,18 @@ class Outlined:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What a function recorded, still in the graph."""
+    """What a function recorded, still in the graph.
+
+    Attributes:
+        nodes: All of it.
+        moved: What is taken out; what is read from modules and from values outside stays.
+        stand_ins: For its arguments.
+        output: Its result, as an argument of a node.
+        result: Its result.
+    """
 
     nodes: list[Node]
+    moved: list[Node]
     stand_ins: list[Node]
     output: Any
     result: Any
@@ -84,6 +95,35 @@ def join(
     return [one.function for one in found], captures, found[0].result
 
 
+def outline_effects(
+    tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+) -> tuple[Any, Outlined | None]:
+    """Trace `function` on its arguments themselves, and take it out only if it changes state.
+
+    Returns:
+        Its result, and the function that was taken out, which takes nothing but its captures.
+    """
+    last = _last(tracer.graph)
+    held = dict(tracer._written)
+    result = function(*args, **kwargs)
+    nodes = list(_since(tracer.graph, last))
+    if not any(_changes_state(tracer, node) for node in nodes):
+        return result, None
+    piece = _piece(tracer, nodes, [], result, held)
+    return result, _take_out(tracer, piece, _outer_values(tracer, piece))
+
+
+def _changes_state(tracer: Watcher, node: Node) -> bool:
+    if node.op == "call_module":
+        module = tracer.attribute(node.target)
+        effect = module_effect(module, any_mode=True)
+        return effect.writes_state or effect.impure or any(True for _ in module.buffers())
+    if node.target is program.write_attribute:
+        return True
+    effect = effects(node.op, node.target, node.args, node.kwargs)
+    return bool(effect.mutates) or (effect.impure and not effect.barrier)
+
+
 def rebuild(result: Any, value: Any) -> Any:
     """Return a traced value in the tuples, lists and dicts in which a function returned its results."""
     if type(result) in (tuple, list):
@@ -98,7 +138,9 @@ def _record(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: di
     last = _last(tracer.graph)
     stand_ins, given = [], []
     for leaf in leaves:
-        if not (isinstance_proxy(leaf) or hooks.original_isinstance(leaf, torch.Tensor) or type(leaf) in ATOMS):
+        if not (
+            isinstance_proxy(leaf) or hooks.original_isinstance(leaf, torch.Tensor) or type(leaf) in ATOMS
+        ):
             raise trace_error("ST017", kind=type(leaf).__qualname__)
         node = tracer.create_node("call_function", program.stand_in, (), {})
         stand_ins.append(node)
@@ -106,15 +148,37 @@ def _record(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: di
     call_args, call_kwargs = pytree.tree_unflatten(given, spec)
     held = dict(tracer._written)
     result = function(*call_args, **call_kwargs)
-    changed = [name for (owner, name), value in tracer._written.items() if held.get((owner, name)) is not value]
+    return _piece(tracer, list(_since(tracer.graph, last)), stand_ins, result, held)
+
+
+def _piece(
+    tracer: Watcher, nodes: list[Node], stand_ins: list[Node], result: Any, held: dict[Any, Any]
+) -> _Piece:
+    last = nodes[-1] if nodes else None
+    changed = [
+        name for (owner, name), value in tracer._written.items() if held.get((owner, name)) is not value
+    ]
     output = tracer.create_arg(result)
-    nodes = list(_since(tracer.graph, last))
+    if nodes:  # with what the result itself was recorded as
+        nodes = [*nodes, *_since(tracer.graph, last)]
     if any(node.target is program.write_attribute for node in nodes):
         what = "assigns, in a function that is given to a function of torch,"
         raise trace_error("ST023", attribute=changed[0], what=what)
     for key in [key for key in tracer._written if key not in held]:
         del tracer._written[key]  # read inside: it is read again outside
-    return _Piece(nodes, stand_ins, output, result)
+    return _Piece(nodes, _inside(nodes, stand_ins), stand_ins, output, result)
+
+
+def _inside(nodes: list[Node], stand_ins: list[Node]) -> list[Node]:
+    """Return the nodes that have to run inside; parts of values outside are read outside, where others may use them."""
+    inside = set(stand_ins)
+    found = []
+    for node in nodes:
+        reads = node.op == "get_attr" or node.target in (getattr, operator.getitem)
+        if node not in inside and not (reads and inside.isdisjoint(node.all_input_nodes)):
+            inside.add(node)
+            found.append(node)
+    return found
 
 
 def _last(graph: Any) -> Node | None:
@@ -127,13 +191,12 @@ def _since(graph: Any, last: Node | None) -> Iterator[Node]:
         if node is last:
             break
         found.append(node)
-    return reversed(found)
+    return iter(found[::-1])
 
 
 def _used_in(piece: _Piece) -> Iterator[Node]:
-    for node in piece.nodes:
-        if node.op != "get_attr":
-            yield from node.all_input_nodes
+    for node in piece.moved:
+        yield from node.all_input_nodes
     found: list[Node] = []
     map_arg(piece.output, lambda node: found.append(node) or node)  # type: ignore[func-returns-value]
     yield from found
@@ -141,9 +204,9 @@ def _used_in(piece: _Piece) -> Iterator[Node]:
 
 def _outer_values(tracer: Watcher, piece: _Piece) -> tuple[Node, ...]:
     """Return what a piece uses of the graph around it; what is read from modules is read outside."""
-    inside = {node for node in piece.nodes if node.op != "get_attr"}
+    inside = {*piece.moved, *piece.stand_ins}
     outer = [node for node in _used_in(piece) if node not in inside]
-    for node in piece.nodes:
+    for node in piece.moved:
         if node.op == "call_module":
             outer.append(tracer._module_node(tracer.attribute(node.target)))
     return tuple(dict.fromkeys(outer))
@@ -154,9 +217,7 @@ def _take_out(tracer: Watcher, piece: _Piece, captures: tuple[Node, ...]) -> Out
     mapping: dict[Node, Node] = {node: inner.placeholder(node.name) for node in captures}
     for number, node in enumerate(piece.stand_ins):
         mapping[node] = inner.placeholder(f"arg{number}")
-    stand_ins = set(piece.stand_ins)
-    moved = [node for node in piece.nodes if node.op != "get_attr" and node not in stand_ins]
-    for node in moved:
+    for node in piece.moved:
         if node.op == "call_module":
             module = mapping[tracer._module_node(tracer.attribute(node.target))]
             args, kwargs = map_arg((node.args, dict(node.kwargs)), mapping.__getitem__)
@@ -165,7 +226,7 @@ def _take_out(tracer: Watcher, piece: _Piece, captures: tuple[Node, ...]) -> Out
             copied = inner.node_copy(node, mapping.__getitem__)
         mapping[node] = copied
     inner.output(map_arg(piece.output, mapping.__getitem__))
-    for node in reversed(moved):
+    for node in reversed(piece.moved):
         tracer.graph.erase_node(node)
     for node in piece.stand_ins:
         tracer.graph.erase_node(node)
@@ -174,5 +235,3 @@ def _take_out(tracer: Watcher, piece: _Piece, captures: tuple[Node, ...]) -> Out
         tracer.graph.interned[path] = GraphModule({}, inner, "Function")
     function = tracer.create_node("get_attr", path, (), {})
     return Outlined(function, captures, piece.result)
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -65,12 +66,20 @@ class Proxy:
             raise AttributeError(
                 k
             )  # Python asks for protocols; a traced value has those that are defined here
+        if (
+            k == "_is_param"
+        ):  # how torch tells parameters of a class of their own; the class is asked for next
+            raise AttributeError(k)
         if k not in _TENSOR_NAMES or k in _IDENTITIES:
             frame = sys._getframe(1)
             if k not in _TENSOR_NAMES and called_by_getattr(frame) and self.tracer.lacks_attribute(self, k):
                 raise AttributeError(f"'Tensor' object has no attribute {k!r}")
             if is_compared_by_identity(frame):
                 return self._ask("to_identity", Attribute(self, k), "is")
+        if k in _PROPERTIES:
+            attribute = Attribute(self, k)
+            self.tracer.note_unread(weakref.ref(attribute))
+            return attribute
         return Attribute(self, k)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -161,6 +170,12 @@ class Proxy:
 
 
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
+_PROPERTIES = frozenset(
+    name
+    for name in _TENSOR_NAMES
+    if not name.startswith("_") and not callable(getattr(torch.Tensor, name, len))
+)
+"""Attributes of tensors that are no methods."""
 _TENSOR_DUNDERS = frozenset({"__and__", "__or__", "__dlpack__"})
 
 
@@ -208,6 +223,10 @@ class Attribute(Proxy):
                 self, "_node", self.tracer.call_function(getattr, (self.root, self.attr), {}).node
             )
         return self._node  # type: ignore[no-any-return]
+
+    def record(self) -> None:
+        """Record the reading of the attribute now."""
+        self.node  # noqa: B018 - made by asking
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Record a call of the method."""

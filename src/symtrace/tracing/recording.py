@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import torch
 
 from ..errors import MutableOperationError, TraceError
 from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
+from ..ops import program
 from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
 from ..runtime.graph import find_module
@@ -24,6 +26,9 @@ from .proxy import Attribute, Proxy, collect_proxies
 from .report import Report
 
 __all__ = ["GraphAppendingTracer", "Scope", "TracerBase"]
+
+
+_BARRIERS = frozenset({setattr, program.enter_mode, program.exit_mode, program.write_attribute})
 
 
 class Scope(NamedTuple):
@@ -79,6 +84,7 @@ class TracerBase:
         self._known = Known(self)
         self._guarded: set[Node] = set()
         self._calls: dict[Any, tuple[str, Any]] = {}
+        self._unread: list[weakref.ref[Attribute]] = []
 
     # ------------------------------------------------------------------ recording
 
@@ -101,6 +107,10 @@ class TracerBase:
             name: Wanted name.
             type_expr: Annotation.
         """
+        if self._unread and (
+            target in _BARRIERS if kind == "call_function" else kind == "call_method" and target[-1] == "_"
+        ):
+            self._read_attributes()
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         if self.record_stack_traces:
             frames = user_frames(2, self._outside)
@@ -117,6 +127,19 @@ class TracerBase:
         if self.check_mutable_operations and kind == "call_function":
             self._refuse_mutation(node)
         return node
+
+    def note_unread(self, attribute: weakref.ref[Attribute]) -> None:
+        """Remember an attribute that is recorded when it is used, but no later than something that may change it."""
+        if len(self._unread) > 16:
+            self._unread = [held for held in self._unread if held() is not None]
+        self._unread.append(attribute)
+
+    def _read_attributes(self) -> None:
+        unread, self._unread = self._unread, []
+        for held in unread:
+            attribute = held()
+            if attribute is not None:
+                attribute.record()
 
     def _refuse_mutation(self, node: Node) -> None:
         overload = writing_overload(node.target, node.args, node.kwargs)

@@ -69,12 +69,15 @@ _ANSWERS = {int: _convert(int), float: _convert(float), range: _range, type: _ty
 SHIMS = {real.__name__: _Meta(real.__name__, (), {"real": real}) for real in _ANSWERS}
 
 
-def names_used(function: Any, seen: set[int]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the globals of a function, and of the plain functions it names, with each name that they use.
+def names_used(
+    function: Any, seen: set[int], owner: type | None = None
+) -> Iterator[tuple[dict[str, Any], str, types.CodeType]]:
+    """Yield the globals of a function, and of the functions it names, with each name that they use, and where.
 
     Args:
         function: Where to start.
         seen: Identities of functions that were looked at before.
+        owner: Class of the module whose method it is; methods of the class that it names are looked at, too.
     """
     stack = [function]
     while stack:
@@ -89,5 +92,18 @@ def names_used(function: Any, seen: set[int]) -> Iterator[tuple[dict[str, Any], 
             code = codes.pop()
             codes.extend(constant for constant in code.co_consts if type(constant) is types.CodeType)
             for name in code.co_names:
-                yield current.__globals__, name
+                yield current.__globals__, name, code
                 stack.append(current.__globals__.get(name))
+                if owner is not None:
+                    stack.append(_method(owner, name))
+
+
+def _method(owner: type, name: str) -> Any:
+    """Return the plain function behind an attribute of a class of the user's, if it is one."""
+    for cls in owner.__mro__:
+        if cls.__module__.startswith("torch."):
+            return None
+        found = vars(cls).get(name)
+        if found is not None:
+            return getattr(found, "__func__", None) or getattr(found, "fget", None) or found
+    return None

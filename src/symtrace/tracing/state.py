@@ -70,7 +70,10 @@ class Paths:
                     self.shared.add(id(value))
         if len(state) > len(_OWN):
             for key, value in state.items():
-                if isinstance(value, torch.Tensor) and tensors.setdefault(id(value), prefix + key) != prefix + key:
+                if (
+                    isinstance(value, torch.Tensor)
+                    and tensors.setdefault(id(value), prefix + key) != prefix + key
+                ):
                     self.shared.add(id(value))
 
     def add_tree(self, name: str, module: nn.Module) -> None:

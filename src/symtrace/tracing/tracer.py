@@ -25,6 +25,7 @@ from ..ops import program
 from ..runtime import Graph
 from . import hooks
 from .blame import trace_error
+from .contexts import Flags, patch_contexts
 from .frames import last_line, last_user_frame
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .mode import CaptureMode
@@ -43,6 +44,7 @@ __all__ = ["Tracer"]
 _MISSING = hooks.MISSING
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _DESCRIPTOR = re.compile(r"descriptor '(\w+)' for 'torch\._C\.TensorBase' objects")
+_TABLES_OF_MODULES = frozenset({"__dict__", "_buffers", "_parameters", "vars"})
 _NAMES_PROXY = re.compile(r"\b(Parameter)?Proxy\b|'Attribute' object")
 
 
@@ -372,8 +374,8 @@ class Tracer(Watcher):
         self._left_out = self._left_out_arguments(arguments, bool(examples or example_kwargs))
         self._outside = sys._getframe(2)
         snapshot = self._snapshot = Snapshot(self.root, root)
-        random_states, grad_mode = RandomStates(), torch.is_grad_enabled()
-        leaked = drawn = None
+        random_states, grad_mode, flags = RandomStates(), torch.is_grad_enabled(), Flags()
+        leaked = drawn = changed = None
         try:
             with hooks.installed(self) as patches:
                 self._patch(patches, function)
@@ -384,6 +386,7 @@ class Tracer(Watcher):
         finally:
             leaked = snapshot.restore()
             drawn = random_states.restore()
+            changed = flags.restore()
             torch.set_grad_enabled(grad_mode)
             self._written.clear()
             self._outside = None
@@ -393,6 +396,8 @@ class Tracer(Watcher):
             self._note_stack_traces()
         if drawn is not None:
             raise TraceError("ST026", what=f"draws from {drawn}")
+        if changed is not None:
+            raise TraceError("ST026", what=f"changes {changed}")
         if leaked is not None:
             self._refuse_change(leaked)
         return self.graph
@@ -476,6 +481,7 @@ class Tracer(Watcher):
     def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
         patch_process_state(patches)
         patch_transforms(patches)
+        patch_contexts(patches)
         patch_wrapped(patches, self.leaf_functions)
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
@@ -492,20 +498,28 @@ class Tracer(Watcher):
         if any(len(names) > 1 for names in self._paths.modules.values()):
             hooks.patch_containers(patches)
         self._patches = patches
-        self._patch_globals(function)
+        self._patch_globals(getattr(function, "inner", function), type(self.root))
+        self._patch_hooks(self.root)
 
-    def _patch_globals(self, function: Any) -> None:
+    def _patch_globals(self, function: Any, owner: type | None = None) -> None:
         if id(function) in self._scanned:
             return
         plain = inspect.unwrap(function) if callable(function) else function
         table = getattr(plain, "__globals__", None)
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
-        for place, name in names_used(plain, self._scanned):
+        for place, name, code in names_used(plain, self._scanned, owner):
             self._snapshot.watch_global(place, name)
+            if name in _TABLES_OF_MODULES:
+                self._note_table(name, code)
             if name == "type" and "type" not in place:
                 # Nothing asks a traced value for its class: the name has to answer from the start.
                 self._patches.patch(place, "type", lambda before: SHIMS["type"])
+
+    def _patch_hooks(self, mod: nn.Module) -> None:
+        for table in (mod._forward_hooks, mod._forward_pre_hooks):
+            for hook in table.values():
+                self._patch_globals(getattr(hook, "__func__", hook))
 
     def _patch_table(self, patches: hooks.PatchSet, table: dict[str, Any]) -> None:
         self._wrapped_tables.add(id(table))
@@ -546,7 +560,7 @@ def _as_called(root: nn.Module, function: Callable[..., Any]) -> Callable[..., A
     def called(module: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(module, *args, **kwargs)
 
-    called.has_hooks = True  # type: ignore[attr-defined]
+    called.has_hooks, called.inner = True, function  # type: ignore[attr-defined]
     called.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return called
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ..ops import program
 from . import hooks
-from .outline import join, outline, rebuild
+from .outline import join, outline, outline_effects, rebuild
 from .wrapping import same_function, trampoline
 
 if TYPE_CHECKING:
@@ -42,9 +43,26 @@ def patch_transforms(patches: hooks.PatchSet) -> None:
             getattr(torch.autograd.functional, name), functools.partial(_dispatching, _of_inputs)
         )
     patches.patch_code(torch.cond, functools.partial(_dispatching, _cond))
+    patches.patch_code(inspect.unwrap(checkpoint), functools.partial(_dispatching, _checkpoint))
     patches.patch_code(torch.while_loop, functools.partial(_dispatching, _while_loop))
 
 
+def _checkpoint(
+    tracer: Any, function: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A checkpoint that isn't reentrant gives what its function gives, but does it again backwards, state included."""
+    settings = {name: kwargs[name] for name in _SETTINGS if name in kwargs}
+    if settings.get("use_reentrant") is not False or len(settings) > 2 or not args:
+        return original(*args, **kwargs)
+    named = {name: value for name, value in kwargs.items() if name not in settings}
+    result, inner = outline_effects(tracer, args[0], args[1:], named)
+    return result if inner is None else rebuild(result, _call(tracer, checkpoint, inner, (), settings))
+
+
+_SETTINGS = (
+    "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop",
+    "respect_saved_tensors_hooks",
+)  # fmt: skip
 _Handler = Callable[["Watcher", Any, Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
@@ -88,7 +106,9 @@ def _spread(tracer: Any, function: Any, original: Any, args: tuple[Any, ...], kw
     return _call(tracer, function, inner, tuple(primals), kwargs)
 
 
-def _of_inputs(tracer: Any, function: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _of_inputs(
+    tracer: Any, function: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     given, inputs, *rest = args
     inner = outline(tracer, given, inputs if type(inputs) in (tuple, list) else (inputs,), {})
     return _call(tracer, function, inner, (inputs, *rest), kwargs)

@@ -13,6 +13,8 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import CheckpointFunction
 
+from ..diagnostics import Location
+from ..errors import TraceError
 from ..ir import Node
 from ..ops import program
 from ..runtime.graph import find_module
@@ -77,7 +79,8 @@ class Watcher(TracerBase):
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
         self._replaced: dict[int, _Replaced] = {}
-        self._modes: list[bool | None] = []
+        self._modes: list[bool] = []
+        self._table_reads: tuple[str, types.CodeType] | None = None
         self._training: dict[str, Any] = {}
         self._contexts: dict[int, Any] = {}
         self._module_nodes: dict[str, Node] = {}
@@ -97,8 +100,11 @@ class Watcher(TracerBase):
         """Return what the program gets when it reads a parameter or buffer; see `Tracer.getattr`."""
         return attr_val
 
-    def _patch_globals(self, function: Any) -> None:
+    def _patch_globals(self, function: Any, owner: type | None = None) -> None:
         """Have names that a function uses answer for traced values."""
+
+    def _patch_hooks(self, mod: nn.Module) -> None:
+        """Do so for the hooks of a module."""
 
     def get_fresh_qualname(self, prefix: str) -> str:
         """Return `prefix` with the first number that makes it no attribute of the root."""
@@ -132,7 +138,9 @@ class Watcher(TracerBase):
         if hooks.original_isinstance(mod, torch.jit.ScriptModule):
             # Its program is torch's own; only its result is seen.
             return self.call_method("forward", (mod, *args), kwargs)
-        self._patch_globals(type(mod).forward)
+        self._patch_globals(type(mod).forward, type(mod))
+        if mod._forward_hooks or mod._forward_pre_hooks:
+            self._patch_hooks(mod)
         return self.call_module(mod, forward, args, kwargs)
 
     def _on_getattr(self, mod: nn.Module, name: str, value: Any) -> Any:
@@ -184,6 +192,8 @@ class Watcher(TracerBase):
     def _record_write(self, mod: nn.Module, name: str, value: Any) -> None:
         if hooks.original_isinstance(value, nn.Module):
             raise trace_error("ST023", attribute=name, what="assigns a module to")
+        if self._table_reads is not None:
+            raise self._table_error(name)
         self.report.add("state", f"self.{name} is assigned at each call", here())
         before = self._held_tensor(mod, name)
         write = self.create_proxy("call_function", program.write_attribute, (mod, name, value), {})
@@ -191,6 +201,27 @@ class Watcher(TracerBase):
             path = self._paths.tensors[id(before)]
             self._replaced[id(before)] = _Replaced(before, path, write.node, (id(mod), name))
         self._written[id(mod), name] = value
+
+    def _note_table(self, name: str, code: types.CodeType) -> None:
+        """Note that a function of the program looks into the tables of modules, where assignments are not seen.
+
+        Raises:
+            TraceError: ST023, it reads the training flag there, or the program has assigned attributes.
+        """
+        if name == "_parameters":  # which `get_parameter` and the like read; few assign parameters
+            return
+        self._table_reads = name, code
+        if name in ("__dict__", "vars") and "training" in code.co_consts:
+            raise self._table_error("training")
+        if self._written:
+            raise self._table_error(next(iter(self._written))[1])
+
+    def _table_error(self, attribute: str) -> TraceError:
+        assert self._table_reads is not None
+        name, code = self._table_reads
+        location = Location(code.co_filename, code.co_firstlineno)
+        what = f"looks into `{name}` of a module, past what it reads or assigns as"
+        return TraceError("ST023", location=location, attribute=attribute, what=what)
 
     def _held_tensor(self, mod: nn.Module, name: str) -> torch.Tensor | None:
         """Return the tensor that an attribute has held since before the trace, if it is the only one that holds it."""
@@ -200,7 +231,9 @@ class Watcher(TracerBase):
             value = table.get(name)
             if hooks.original_isinstance(value, torch.Tensor):
                 if id(value) in self._paths.shared:
-                    raise trace_error("ST023", attribute=name, what="assigns to one of several names of a tensor,")
+                    raise trace_error(
+                        "ST023", attribute=name, what="assigns to one of several names of a tensor,"
+                    )
                 return value if id(value) in self._paths.tensors else None
         return None
 
@@ -292,7 +325,11 @@ class Watcher(TracerBase):
     def iter(self, obj: Proxy) -> Iterator[Any]:
         """Iterate over a traced value; an autograd function tells by its code how many results it gives."""
         forward = getattr(getattr(obj.node.target, "__self__", None), "forward", None)
-        if hooks.original_isinstance(forward, types.FunctionType) and obj.node.op == "call_function":
+        if (
+            forward is not None
+            and hooks.original_isinstance(forward, types.FunctionType)
+            and obj.node.op == "call_function"
+        ):
             count = returned_length(forward.__code__)
             if count is not None:
                 return iter([obj[index] for index in range(count)])  # type: ignore[index]
@@ -334,19 +371,29 @@ class Watcher(TracerBase):
         proxy = self.create_proxy(
             "call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__
         )
-        self._contexts.setdefault(id(manager), []).append((manager, proxy))
-        if kind is not torch.autocast:
+        decides = kind is not torch.autocast
+        self._contexts.setdefault(id(manager), []).append((manager, proxy, decides))
+        if decides:
             self._modes.append(self._find_proxy(args, kwargs) is None)
+
+    def _on_enter_context(
+        self, manager: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Record that a context is entered that a function of torch makes."""
+        given = (function, *args)
+        proxy = self.create_proxy("call_function", program.enter_mode, given, kwargs, name=function.__name__)
+        self._contexts.setdefault(id(manager), []).append((manager, proxy, False))
 
     def _on_exit(self, manager: Any) -> None:
         entered = self._contexts.get(id(manager))
         if entered:  # a manager may be entered again before it is left
-            self.call_function(program.exit_mode, (entered.pop()[1],), {})
-            if not hooks.original_isinstance(manager, torch.autocast) and self._modes:
+            _, proxy, decides = entered.pop()
+            self.call_function(program.exit_mode, (proxy,), {})
+            if decides and self._modes:
                 self._modes.pop()
 
     def _on_mode_query(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Answer whether gradients or autocast are on: a constant where the program has set it, else asked at each call."""
+        """Answer whether a mode is on: a constant where the program has set it, else asked at each call."""
         value = function(*args, **kwargs)
         if function.__name__ == "is_grad_enabled":
             if self._modes and self._modes[-1]:

@@ -149,7 +149,23 @@ def same_function(function: types.FunctionType) -> types.FunctionType:
 
 
 def trampoline(function: types.FunctionType, dispatch: Callable[[Any, Any], Any]) -> types.CodeType:
-    """Return code for `function` that hands its arguments to `dispatch`."""
-    template = (lambda *args, **kwargs: ["dispatch"][0](args, kwargs)).__code__  # type: ignore[operator]
-    constants = tuple(dispatch if constant == "dispatch" else constant for constant in template.co_consts)
-    return template.replace(co_consts=constants, co_name=function.__code__.co_name)
+    """Return code for `function` that hands its arguments to `dispatch`.
+
+    Args:
+        function: A plain function, or what `contextlib.contextmanager` has made of one.
+        dispatch: Takes the arguments and the keyword arguments.
+    """
+    code: types.CodeType = _TEMPLATES[len(function.__code__.co_freevars)].__code__
+    constants = tuple(dispatch if constant == "dispatch" else constant for constant in code.co_consts)
+    return code.replace(co_consts=constants, co_name=function.__code__.co_name)
+
+
+def _templates() -> tuple[Any, Any]:
+    # A function keeps its number of variables from around it.
+    func = None
+    plain: Any = lambda *args, **kwargs: ["dispatch"][0](args, kwargs)  # type: ignore[operator]  # noqa: E731
+    closed: Any = lambda *args, **kwargs: (func, ["dispatch"][0](args, kwargs))[1]  # type: ignore[operator]  # noqa: E731
+    return plain, closed
+
+
+_TEMPLATES = _templates()

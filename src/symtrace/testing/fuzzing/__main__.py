@@ -47,7 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("count", type=int, help="how many programs")
     parser.add_argument("--seed", type=int, default=0, help="number of the first program")
     parser.add_argument("--door", choices=[*DOORS, "all"], default="symbolic_trace", help="how to capture")
-    parser.add_argument("--shrink", type=int, default=10, help="how many failing programs to shrink and print")
+    parser.add_argument(
+        "--shrink", type=int, default=10, help="how many failing programs to shrink and print"
+    )
     parser.add_argument("--refusals", action="store_true", help="print one message for each code")
     options = parser.parse_args(arguments)
     kinds: collections.Counter[str] = collections.Counter()

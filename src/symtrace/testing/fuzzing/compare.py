@@ -41,8 +41,8 @@ class Verdict:
     """What became of one program.
 
     Attributes:
-        kind: `equal`; `raises` (so does the original, alike); `refused` (an error of capture); `guarded` (a guard stopped
-            a call); `differs`.
+        kind: `equal`; `raises` (so does the original, alike); `refused` (an error of capture); `guarded`
+            (a guard stopped a call); `differs`.
         detail: The code of the refusal, or the difference.
         message: The whole error.
     """
@@ -214,9 +214,7 @@ def _same_run(actual: Any, expected: Any, label: str, checkpoints: bool) -> None
         _same(actual.gradients, expected.gradients, f"{label}: gradients")
     if not torch.equal(actual.draws, expected.draws):
         raise _Difference(f"{label}: draws other random numbers")
-    mine, theirs = (
-        [_identities(run.result, run.inputs) for run in (actual, expected)]
-    )
+    mine, theirs = [_identities(run.result, run.inputs) for run in (actual, expected)]
     if mine != theirs:
         raise _Difference(f"{label}: identities of results: {mine} instead of {theirs}")
 
@@ -336,4 +334,3 @@ def _expect_untouched(before: list[Any], model: nn.Module, loaded: Loaded, what:
     if after != before:
         changed = [row[:3] for row, old in zip(after, before, strict=False) if row != old][:3]
         raise _Difference(f"{what} changes the original: {changed or 'something new'}")
-

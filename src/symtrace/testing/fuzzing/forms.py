@@ -114,7 +114,9 @@ BLOCKS = {
     "autocast off": BlockForm('with torch.autocast("cpu", enabled=False):', after="{a} = {a}.float()"),
     "autocast cuda": BlockForm('with torch.autocast("cuda", enabled=False):'),
     "amp": BlockForm("with torch.amp.autocast(device_type='cpu'):", after="{a} = {a}.float()"),
-    "if training": BlockForm("if self.training:", before="{r} = {a} * 1", last="{r} = {r} + {a}", scoped=True),
+    "if training": BlockForm(
+        "if self.training:", before="{r} = {a} * 1", last="{r} = {r} + {a}", scoped=True
+    ),
     "if count": BlockForm(
         "if self.limit > 1:", ("self.limit = 2",), before="{r} = {a} * 1", last=_FOLD, scoped=True
     ),

@@ -10,7 +10,8 @@ from .program import Block, Program, Statement
 __all__ = ["random_source"]
 
 _WEIGHTS = {
-    "function": 8, "write": 4, "draw": 3, "state": 5, "call": 5, "container": 3, "question": 2, "mode": 1, "refused": 0.2,
+    "function": 8, "write": 4, "draw": 3, "state": 5, "call": 5,
+    "container": 3, "question": 2, "mode": 1, "refused": 0.2,
 }  # fmt: skip
 _KINDS = tuple(_WEIGHTS)
 _SHARES = tuple(_WEIGHTS.values())

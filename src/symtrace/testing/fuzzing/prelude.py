@@ -16,7 +16,18 @@ from torch import nn
 from torch.nn.utils import parametrize, prune
 from torch.utils.checkpoint import checkpoint
 
-__all__ = ["F", "checkpoint", "functools", "math", "nn", "operator", "parametrize", "prune", "random", "utils"]
+__all__ = [
+    "F",
+    "checkpoint",
+    "functools",
+    "math",
+    "nn",
+    "operator",
+    "parametrize",
+    "prune",
+    "random",
+    "utils",
+]
 
 TABLE = torch.tensor([0.5, -1.0, 2.0, 0.25])
 LOG: list[int] = []
@@ -105,6 +116,7 @@ class CountingNorm(nn.LayerNorm):
 
     def forward(self, x: Any) -> Any:
         """Count and normalise."""
+        self.seen: Any
         self.seen += 1
         return super().forward(x)
 
