@@ -78,7 +78,7 @@ class Proxy:
                 return self._ask("to_identity", Attribute(self, k), "is")
         if k in _PROPERTIES:
             attribute = Attribute(self, k)
-            self.tracer.note_unread(weakref.ref(attribute))
+            self.tracer._note_unread(weakref.ref(attribute))
             return attribute
         return Attribute(self, k)
 
@@ -224,7 +224,7 @@ class Attribute(Proxy):
             )
         return self._node  # type: ignore[no-any-return]
 
-    def record(self) -> None:
+    def _record(self) -> None:
         """Record the reading of the attribute now."""
         self.node  # noqa: B018 - made by asking
 

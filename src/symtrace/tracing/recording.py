@@ -128,7 +128,7 @@ class TracerBase:
             self._refuse_mutation(node)
         return node
 
-    def note_unread(self, attribute: weakref.ref[Attribute]) -> None:
+    def _note_unread(self, attribute: weakref.ref[Attribute]) -> None:
         """Remember an attribute that is recorded when it is used, but no later than something that may change it."""
         if len(self._unread) > 16:
             self._unread = [held for held in self._unread if held() is not None]
@@ -139,7 +139,7 @@ class TracerBase:
         for held in unread:
             attribute = held()
             if attribute is not None:
-                attribute.record()
+                attribute._record()
 
     def _refuse_mutation(self, node: Node) -> None:
         overload = writing_overload(node.target, node.args, node.kwargs)
