@@ -107,7 +107,9 @@ def outline_effects(
     held = dict(tracer._written)
     result = function(*args, **kwargs)
     nodes = list(_since(tracer.graph, last))
-    if not any(_changes_state(tracer, node) for node in nodes):
+    with hooks.tracing_as(None):  # looking at modules is no part of the program
+        changes = any(_changes_state(tracer, node) for node in nodes)
+    if not changes:
         return result, None
     piece = _piece(tracer, nodes, [], result, held)
     return result, _take_out(tracer, piece, _outer_values(tracer, piece))

@@ -6,13 +6,11 @@ They are put into the globals of the user's modules, for the time of a capture a
 from __future__ import annotations
 
 import builtins
-import types
-from collections.abc import Iterator
 from typing import Any
 
 from .hooks import active_tracer
 
-__all__ = ["SHIMS", "names_used"]
+__all__ = ["SHIMS"]
 
 
 class _Meta(type):
@@ -67,43 +65,3 @@ def _type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 _ANSWERS = {int: _convert(int), float: _convert(float), range: _range, type: _type}
 SHIMS = {real.__name__: _Meta(real.__name__, (), {"real": real}) for real in _ANSWERS}
-
-
-def names_used(
-    function: Any, seen: set[int], owner: type | None = None
-) -> Iterator[tuple[dict[str, Any], str, types.CodeType]]:
-    """Yield the globals of a function, and of the functions it names, with each name that they use, and where.
-
-    Args:
-        function: Where to start.
-        seen: Identities of functions that were looked at before.
-        owner: Class of the module whose method it is; methods of the class that it names are looked at, too.
-    """
-    stack = [function]
-    while stack:
-        current = stack.pop()
-        if type(current) is not types.FunctionType or id(current) in seen:
-            continue
-        seen.add(id(current))
-        if current.__module__ is None or current.__module__.startswith(("torch.", "symtrace.")):
-            continue
-        codes = [current.__code__]
-        while codes:
-            code = codes.pop()
-            codes.extend(constant for constant in code.co_consts if type(constant) is types.CodeType)
-            for name in code.co_names:
-                yield current.__globals__, name, code
-                stack.append(current.__globals__.get(name))
-                if owner is not None:
-                    stack.append(_method(owner, name))
-
-
-def _method(owner: type, name: str) -> Any:
-    """Return the plain function behind an attribute of a class of the user's, if it is one."""
-    for cls in owner.__mro__:
-        if cls.__module__.startswith("torch."):
-            return None
-        found = vars(cls).get(name)
-        if found is not None:
-            return getattr(found, "__func__", None) or getattr(found, "fget", None) or found
-    return None

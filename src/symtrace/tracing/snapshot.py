@@ -159,7 +159,7 @@ class Snapshot:
         if issubclass(cls, tuple):
             self._walk_all(name, enumerate(value), len(value))
         elif issubclass(cls, dict):
-            before = dict(dict.items(value))  # past a `__getitem__` of its class's own
+            before: Any = dict(dict.items(value))  # past a `__getitem__` of its class's own
             self._containers.append(_Container(name, value, before))
             self._walk_all(name, list(before.items()), len(before))
         elif issubclass(cls, _CONTAINERS):

@@ -32,7 +32,9 @@ from .mode import CaptureMode
 from .process_state import RandomStates, patch_process_state, swapped_tensor
 from .proxy import ParameterProxy, Proxy
 from .recording import Scope
-from .shims import SHIMS, names_used
+from .roots import as_called, is_lazy, with_self
+from .scanning import names_used
+from .shims import SHIMS
 from .snapshot import Change, Snapshot
 from .state import Need, Restart
 from .transforms import patch_transforms
@@ -454,16 +456,16 @@ class Tracer(Watcher):
             def instance_function(module: Any, /, *args: Any, **kwargs: Any) -> Any:
                 return bound(*args, **kwargs)
 
-            instance_function.__signature__ = _with_self(inspect.signature(bound))  # type: ignore[attr-defined]
-            return _as_called(root, instance_function) if name == "forward" else instance_function
+            instance_function.__signature__ = with_self(inspect.signature(bound))  # type: ignore[attr-defined]
+            return as_called(root, instance_function) if name == "forward" else instance_function
         function = getattr(type(root), name, None)
         if function is None:
             raise RootError(
                 "ST014", root=type(root).__name__, reason=f"traced_func_name={name!r} doesn't exist in it"
             )
-        if _is_lazy(function):
+        if is_lazy(function):
             function = getattr(root, name).__func__
-        return _as_called(root, function) if name == "forward" else function
+        return as_called(root, function) if name == "forward" else function
 
     def _output(self, result: Any, returns: Any) -> None:
         self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns)
@@ -498,10 +500,10 @@ class Tracer(Watcher):
         if any(len(names) > 1 for names in self._paths.modules.values()):
             hooks.patch_containers(patches)
         self._patches = patches
-        self._patch_globals(getattr(function, "inner", function), type(self.root))
+        self._patch_globals(getattr(function, "inner", function), self.root)
         self._patch_hooks(self.root)
 
-    def _patch_globals(self, function: Any, owner: type | None = None) -> None:
+    def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
         if id(function) in self._scanned:
             return
         plain = inspect.unwrap(function) if callable(function) else function
@@ -534,39 +536,6 @@ def _hand_over(mark: Any, node: Node) -> None:
     for name, value in vars(mark).items():
         if not hasattr(node, name):
             setattr(node, name, value)
-
-
-def _with_self(signature: inspect.Signature) -> inspect.Signature:
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    rest = [
-        item.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        if item.kind is inspect.Parameter.POSITIONAL_ONLY
-        else item
-        for item in signature.parameters.values()
-    ]
-    return signature.replace(parameters=[own, *rest])
-
-
-def _as_called(root: nn.Module, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a call of the root runs: `forward` alone, or with its hooks, or a `__call__` of its class's own."""
-    owner = next(cls for cls in type(root).__mro__ if "__call__" in vars(cls))
-    if not owner.__module__.startswith(("torch.", "symtrace.")):
-        call = owner.__call__
-    elif root._forward_hooks or root._forward_pre_hooks:
-        call = hooks.original_call
-    else:
-        return function
-
-    def called(module: Any, /, *args: Any, **kwargs: Any) -> Any:
-        return call(module, *args, **kwargs)
-
-    called.has_hooks, called.inner = True, function  # type: ignore[attr-defined]
-    called.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    return called
-
-
-def _is_lazy(function: Any) -> bool:
-    return (getattr(function, "__module__", None) or "").startswith("symtrace.runtime")
 
 
 def _gated_descriptor(method: Any, before: Any) -> Any:

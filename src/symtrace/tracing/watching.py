@@ -100,7 +100,7 @@ class Watcher(TracerBase):
         """Return what the program gets when it reads a parameter or buffer; see `Tracer.getattr`."""
         return attr_val
 
-    def _patch_globals(self, function: Any, owner: type | None = None) -> None:
+    def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
         """Have names that a function uses answer for traced values."""
 
     def _patch_hooks(self, mod: nn.Module) -> None:
@@ -138,7 +138,7 @@ class Watcher(TracerBase):
         if hooks.original_isinstance(mod, torch.jit.ScriptModule):
             # Its program is torch's own; only its result is seen.
             return self.call_method("forward", (mod, *args), kwargs)
-        self._patch_globals(type(mod).forward, type(mod))
+        self._patch_globals(type(mod).forward, mod)
         if mod._forward_hooks or mod._forward_pre_hooks:
             self._patch_hooks(mod)
         return self.call_module(mod, forward, args, kwargs)
@@ -372,7 +372,7 @@ class Watcher(TracerBase):
             "call_function", program.enter_mode, (kind, *args), kwargs, name=kind.__name__
         )
         decides = kind is not torch.autocast
-        self._contexts.setdefault(id(manager), []).append((manager, proxy, decides))
+        self._contexts.setdefault(id(manager), []).append((manager, proxy, len(self._modes)))
         if decides:
             self._modes.append(self._find_proxy(args, kwargs) is None)
 
@@ -382,15 +382,15 @@ class Watcher(TracerBase):
         """Record that a context is entered that a function of torch makes."""
         given = (function, *args)
         proxy = self.create_proxy("call_function", program.enter_mode, given, kwargs, name=function.__name__)
-        self._contexts.setdefault(id(manager), []).append((manager, proxy, False))
+        self._contexts.setdefault(id(manager), []).append((manager, proxy, None))
 
     def _on_exit(self, manager: Any) -> None:
         entered = self._contexts.get(id(manager))
         if entered:  # a manager may be entered again before it is left
-            _, proxy, decides = entered.pop()
+            _, proxy, depth = entered.pop()
             self.call_function(program.exit_mode, (proxy,), {})
-            if decides and self._modes:
-                self._modes.pop()
+            if depth is not None:
+                del self._modes[depth:]  # with what was set inside without a block of its own
 
     def _on_mode_query(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Answer whether a mode is on: a constant where the program has set it, else asked at each call."""

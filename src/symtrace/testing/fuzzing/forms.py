@@ -110,10 +110,10 @@ BLOCKS = {
     "grad if training": BlockForm("with torch.set_grad_enabled(self.training):"),
     "inference": BlockForm("with torch.inference_mode():", after="{a} = {a}.clone()"),
     "no inference": BlockForm("with torch.inference_mode(False):"),
-    "autocast": BlockForm('with torch.autocast("cpu", dtype=torch.bfloat16):', after="{a} = {a}.float()"),
-    "autocast off": BlockForm('with torch.autocast("cpu", enabled=False):', after="{a} = {a}.float()"),
+    "autocast": BlockForm('with torch.autocast("cpu", dtype=torch.bfloat16):', after="{a} = {a}.float() * 1"),
+    "autocast off": BlockForm('with torch.autocast("cpu", enabled=False):', after="{a} = {a}.float() * 1"),
     "autocast cuda": BlockForm('with torch.autocast("cuda", enabled=False):'),
-    "amp": BlockForm("with torch.amp.autocast(device_type='cpu'):", after="{a} = {a}.float()"),
+    "amp": BlockForm("with torch.amp.autocast(device_type='cpu'):", after="{a} = {a}.float() * 1"),
     "if training": BlockForm(
         "if self.training:", before="{r} = {a} * 1", last="{r} = {r} + {a}", scoped=True
     ),
@@ -129,7 +129,7 @@ BLOCKS = {
         scoped=True,
     ),
     "two modes": BlockForm(
-        'with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):', after="{a} = {a}.float()"
+        'with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):', after="{a} = {a}.float() * 1"
     ),
 }
 

@@ -1,0 +1,105 @@
+"""What the functions of a program name: read from their code, without running them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+__all__ = ["names_used"]
+
+_FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_users(module: str | None) -> bool:
+    return module is not None and (module == "__main__" or module.partition(".")[0] not in _FOREIGN)
+
+
+def names_used(
+    function: Any, seen: set[int], owner: nn.Module | None = None
+) -> Iterator[tuple[dict[str, Any], str, types.CodeType]]:
+    """Yield the globals of a function, and of the functions it may call, with each name that they use, and where.
+
+    Followed are functions by the names of globals and of variables around the function, and methods by their names on
+    the module itself, on what is in it, and on modules, classes and objects that are named beside them.
+
+    Args:
+        function: Where to start.
+        seen: Identities of functions that were looked at before.
+        owner: The module whose method it is.
+    """
+    stack = [function]
+    while stack:
+        current = _plain(stack.pop())
+        if type(current) is not types.FunctionType or id(current) in seen:
+            continue
+        seen.add(id(current))
+        if not _is_users(current.__module__):
+            continue
+        if hasattr(current, "__wrapped__"):
+            stack.append(current.__wrapped__)
+        for cell in current.__closure__ or ():
+            stack.append(_content(cell))
+        table = current.__globals__
+        codes = [current.__code__]
+        while codes:
+            code = codes.pop()
+            codes.extend(constant for constant in code.co_consts if type(constant) is types.CodeType)
+            places = list(_places(code.co_names, table, owner))
+            for name in code.co_names:
+                yield table, name, code
+                stack.append(table.get(name))
+                stack.extend(_member(place, name) for place in places)
+
+
+def _plain(value: Any) -> Any:
+    """Return the function in a method, a property, a partial call and the like."""
+    for name in ("__func__", "fget", "func"):
+        inner = getattr(value, name, None) if type(value) is not types.FunctionType else None
+        if type(inner) is types.FunctionType:
+            return inner
+    return value
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return None
+
+
+def _places(names: tuple[str, ...], table: dict[str, Any], owner: nn.Module | None) -> Iterator[Any]:
+    """Yield what the names may be looked up on."""
+    if owner is not None:
+        yield owner
+    for name in names:
+        yield table.get(name)
+        if owner is not None:
+            yield owner.__dict__.get(name)
+            yield owner._modules.get(name)
+
+
+def _member(place: Any, name: str) -> Any:
+    if place is None:
+        return None
+    cls = type(place)
+    if cls is types.ModuleType:
+        return vars(place).get(name) if _is_users(place.__name__) else None
+    if not _is_users(cls.__module__) and not issubclass(cls, type):
+        return None
+    if not issubclass(cls, type):
+        own = getattr(place, "__dict__", None)
+        if type(own) is dict and type(own.get(name)) is types.FunctionType:
+            return own[name]
+    for base in place.__mro__ if issubclass(cls, type) else cls.__mro__:
+        if not _is_users(base.__module__):
+            continue
+        found = vars(base).get(name)
+        if found is not None:
+            return found
+    return None
