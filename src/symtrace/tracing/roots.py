@@ -14,6 +14,7 @@ __all__ = ["as_called", "is_lazy", "with_self"]
 
 
 def with_self(signature: inspect.Signature) -> inspect.Signature:
+    """Return a signature with the module as its first parameter."""
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     rest = [
         item.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -43,4 +44,5 @@ def as_called(root: nn.Module, function: Callable[..., Any]) -> Callable[..., An
 
 
 def is_lazy(function: Any) -> bool:
+    """Tell whether a `forward` is compiled when it is first called."""
     return (getattr(function, "__module__", None) or "").startswith("symtrace.runtime")
