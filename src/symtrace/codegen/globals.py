@@ -25,7 +25,7 @@ class Globals:
     """
 
     def __init__(self, local_names: Iterable[str], torch: types.ModuleType) -> None:
-        self._locals = frozenset(local_names)
+        self._locals = set(local_names)
         self._torch = torch
         self._text_of: dict[int, str] = {}
         self.table: dict[str, Any] = {}
@@ -44,6 +44,15 @@ class Globals:
             name = f"{stem}_{number}"
         self.table[name] = value
         self._text_of[id(value)] = name
+        return name
+
+    def claim_local(self, name: str) -> str:
+        """Return `name`, or one like it, for a further local variable that hides nothing."""
+        stem, number = name, 0
+        while name in self._locals or name in self.table or name == "torch":
+            number += 1
+            name = f"{stem}_{number}"
+        self._locals.add(name)
         return name
 
     def builtin(self, name: str) -> str:

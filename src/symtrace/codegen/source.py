@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ..ir import Graph, Node, last_uses
+from ..ops.control_flow import CONTROL_FLOW
 from ..ops.program import enter_mode
 from .blocks import with_blocks
 from .codegen import root_name
 from .globals import Globals
 from .literals import annotation_text, value_text
+from .regions import RegionWriter
 from .statements import statement, with_statement
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def generate(
         for alias in aliases:
             lines.append(f"{alias}\n")
             owners.append("")
-        for text, node in _body(graph, codegen, root, names, verbose):
+        for text, node in _Writer(codegen, root, names, verbose).function(graph):
             lines.append(f"{text}\n")
             owners.append(node)
         output = graph._root._prev
@@ -141,43 +143,84 @@ def _parameters(graph: Graph, names: Globals) -> tuple[list[str], list[str]]:
     return parameters, aliases
 
 
-def _body(
-    graph: Graph, codegen: CodeGen, root: str, names: Globals, verbose: bool
-) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a statement and the name of its node, with values freed after their last use."""
-    dying = last_uses(graph)
-    blocks = with_blocks(graph)
-    place: Any = None
-    indent = ""
-    for node in graph.nodes:
-        op = node._op
-        if op == "placeholder":
-            continue
-        if verbose and op != "output":
-            frame = node.origin.frames[-1] if node.origin is not None and node.origin.frames else None
-            here = frame and (frame.file, frame.line)
-            if here != place:
-                place = here
-                yield _source_comment(frame, indent), ""
-        if op == "output":
-            yield codegen.generate_output(node._args[0] if node._args else None), node._name
-            return
-        if node in blocks:
-            if node._target is enter_mode:
-                yield f"{indent}{with_statement(node, names)}", node._name
-                indent += "    "
-                if node._next is blocks[node]:
-                    yield f"{indent}pass", ""
+class _Writer:
+    """Writes the statements of a graph, and of the regions in it.
+
+    Args:
+        codegen: How results are passed.
+        root: Name of the module in the text.
+        names: Globals of the function.
+        verbose: Put the user's source lines in between.
+    """
+
+    def __init__(self, codegen: CodeGen, root: str, names: Globals, verbose: bool) -> None:
+        self._codegen = codegen
+        self._root = root
+        self._names = names
+        self._verbose = verbose
+        self._regions = RegionWriter(names, self._region)
+
+    def function(self, graph: Graph) -> Iterator[tuple[str, str]]:
+        """Yield pairs of a statement and the name of its node, the result of the graph last."""
+        yield from self._statements(graph, "")
+        output = graph._root._prev
+        if output._op == "output":
+            value = output._args[0] if output._args else None
+            yield self._codegen.generate_output(value), output._name
+
+    def _region(self, graph: Graph, indent: str) -> Iterator[tuple[str, str]]:
+        yield from self._statements(graph, indent, frees_inputs=False)
+
+    def _statements(
+        self, graph: Graph, indent: str, *, frees_inputs: bool = True
+    ) -> Iterator[tuple[str, str]]:
+        """Yield statements, with values freed after their last use."""
+        dying = last_uses(graph)
+        blocks = with_blocks(graph)
+        place: Any = None
+        for node in graph.nodes:
+            op = node._op
+            if op == "placeholder":
+                continue
+            if op == "output":
+                return
+            if self._verbose:
+                frame = node.origin.frames[-1] if node.origin is not None and node.origin.frames else None
+                here = frame and (frame.file, frame.line)
+                if here != place:
+                    place = here
+                    yield _source_comment(frame, indent), ""
+            if node in blocks:
+                if node._target is enter_mode:
+                    yield f"{indent}{with_statement(node, self._names)}", node._name
+                    indent += "    "
+                    if node._next is blocks[node]:
+                        yield f"{indent}pass", ""
+                else:
+                    indent = indent[4:]
+                continue
+            gone = dying.get(node, [])
+            if not frees_inputs and gone:
+                gone = [other for other in gone if other._op != "placeholder"]
+            if op == "call_function" and _has_regions(node):
+                for line in self._regions.write(node, indent):
+                    yield line, node._name
+                assigns, text = True, ""
             else:
-                indent = indent[4:]
-            continue
-        text, assigns = statement(node, root, names)
-        gone = dying.get(node, [])
-        if assigns and not node._users:
-            gone = [*gone, node]
-        if gone:
-            text += f";  {' = '.join([other._name for other in gone])} = None"
-        yield f"{indent}{text}", node._name
+                text, assigns = statement(node, self._root, self._names)
+            if assigns and not node._users:
+                gone = [*gone, node]
+            if gone:
+                text += f"{';  ' if text else ''}{' = '.join([other._name for other in gone])} = None"
+            if text:
+                yield f"{indent}{text}", node._name
+
+
+def _has_regions(node: Node) -> bool:
+    try:
+        return node._target in CONTROL_FLOW
+    except TypeError:  # an unhashable callable
+        return False
 
 
 def _source_comment(frame: Any, indent: str) -> str:

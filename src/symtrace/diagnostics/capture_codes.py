@@ -556,3 +556,48 @@ gm = fx.capture(forward, (torch.ones(2, 3),))
 print(gm.guards[-1])
 """,
 )
+define(
+    "ST033",
+    "a decision that can't be kept",
+    "the program {what}, which can't be kept as part of the graph",
+    help=(
+        "make the branches give values of the same kind, or decide before capture",
+        "make the function a leaf: symtrace.wrap",
+    ),
+    explain="""\
+`capture` records both ways of a decision on traced values. What they leave behind has to be one value
+afterwards: two tensors of one dtype, or two numbers of one type. A list that grows on one way only, None on one
+way and a tensor on the other, or a variable that only one way assigns and that is used later on, can't be.
+""",
+    example="""\
+import torch
+import symtrace as fx
+
+
+def forward(x):
+    if x.sum() > 0:
+        y = x
+    else:
+        y = "negative"
+    return y
+
+
+fx.capture(forward)
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+
+
+def forward(x):
+    if x.sum() > 0:
+        y = x
+    else:
+        y = -x
+    return y
+
+
+gm = fx.capture(forward)
+print(gm(torch.tensor([1.0, -2.0])))
+""",
+)

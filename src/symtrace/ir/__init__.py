@@ -8,6 +8,7 @@ from .graph import Graph, InsertPoint, NodeList
 from .liveness import last_uses
 from .node import OPS, Node
 from .origin import Frame, Origin
+from .region import Region, all_graphs, regions_of
 
 __all__ = [
     "OPS",
@@ -19,9 +20,12 @@ __all__ = [
     "Node",
     "NodeList",
     "Origin",
+    "Region",
+    "all_graphs",
     "immutable_dict",
     "immutable_list",
     "last_uses",
     "map_aggregate",
     "map_arg",
+    "regions_of",
 ]

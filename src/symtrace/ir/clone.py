@@ -27,6 +27,8 @@ def copy_node(graph: Graph, node: Any, transform: Callable[[Node], Any]) -> Node
     if not isinstance(node, Node):
         raise ArgumentError("ST112", what="node", expected="a Node", actual=type(node).__name__)
     args = map_arg(node._args, transform)
+    if node._op == "call_function":
+        args = tuple([value.copy() if type(value).__name__ == "Region" else value for value in args])
     kwargs = map_arg(node._kwargs, transform) if node._kwargs else None
     target = node._target
     if node._op == "placeholder" and target in graph._inputs:
@@ -137,8 +139,11 @@ def _link_arguments(node: Node, result: Node, lookup: Callable[[Node], Any]) -> 
                     value._add_user(result)
         elif cls not in LEAF_TYPES:
             found = True
-            value = map_arg(value, lookup)
-            _use_all(value, result)
+            if cls.__name__ == "Region":  # which a copy has for itself
+                value = value.copy()
+            else:
+                value = map_arg(value, lookup)
+                _use_all(value, result)
         args.append(value)
     result._args = tuple(args) if found else node._args
     if node._kwargs:

@@ -25,6 +25,7 @@ __all__ = [
     "is_given",
     "stand_in",
     "transform",
+    "raise_error",
     "write_attribute",
 ]
 
@@ -120,6 +121,15 @@ def build_object(cls: type[Any], attributes: dict[str, Any]) -> Any:
     built = object.__new__(cls)
     built.__dict__.update(attributes)
     return built
+
+
+def raise_error(error: BaseException) -> None:
+    """Raise an exception, as a `raise` statement in the captured program did.
+
+    Args:
+        error: The exception.
+    """
+    raise error
 
 
 def is_given(value: Any) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
 from ..errors import ArgumentError, TargetError
-from ..ir import Node, last_uses, map_aggregate
+from ..ir import Node, Region, last_uses, map_aggregate
 from ..ir.args import LEAF_TYPES
 from ..ops.program import enter_mode, exit_mode
 from .graph import Graph
@@ -213,8 +214,19 @@ class Interpreter:
         return self.fetch_attr(target)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function `target`."""
+        """Call the function `target`; an operation with regions runs them on the module, node by node."""
+        if len(args) > 2 and Region in map(type, args):
+            args = tuple(
+                [
+                    functools.partial(self._run_region, value) if type(value) is Region else value
+                    for value in args
+                ]
+            )
         return target(*args, **kwargs)
+
+    def _run_region(self, region: Region, *operands: Any) -> Any:
+        graph = cast(Graph, region.graph)
+        return type(self)(self.module, self.garbage_collect_values, graph).run(*operands)
 
     def call_method(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the method `target` of the first argument."""

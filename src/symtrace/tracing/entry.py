@@ -67,6 +67,7 @@ def capture(
     *,
     concrete_args: dict[str, Any] | None = None,
     leaves: Iterable[Any] = (),
+    control_flow: str = "graph",
     dynamic: bool | Mapping[str, Mapping[int, str]] = True,
     on_guard_failure: str = "raise",
 ) -> GraphModule:
@@ -81,6 +82,8 @@ def capture(
         kwargs: Example keyword arguments.
         concrete_args: As for `symbolic_trace`.
         leaves: As for `symbolic_trace`.
+        control_flow: `"graph"` records both ways of decisions that tensors and `self.training` make; `"refuse"`
+            stops at them, as `symbolic_trace` does.
         dynamic: Whether sizes stay free where the program does not decide on them. False has every size of every
             example checked. A mapping from names of parameters to names for their dimensions, as in
             `{"x": {0: "batch"}}`, tells which have to stay free: a decision that would pin one is an error.
@@ -103,7 +106,11 @@ def capture(
     if on_guard_failure not in POLICIES:
         raise ArgumentError("ST031", argument="on_guard_failure", expected=", ".join(map(repr, POLICIES)),
                             actual=repr(on_guard_failure))  # fmt: skip
-    module = _capture(root, concrete_args, tuple(args or ()), dict(kwargs or {}), tuple(leaves), dynamic)
+    if control_flow not in ("graph", "refuse"):
+        raise ArgumentError("ST031", argument="control_flow", expected="'graph' or 'refuse'",
+                            actual=repr(control_flow))  # fmt: skip
+    examples = tuple(args or ()), dict(kwargs or {})
+    module = _capture(root, concrete_args, *examples, tuple(leaves), dynamic, control_flow == "graph")
     policy = POLICIES[on_guard_failure]
     if policy is not None:
         module.__dict__["on_guard_failure"] = policy(root)
@@ -144,9 +151,11 @@ def _capture(
     kwargs: dict[str, Any],
     leaves: tuple[Any, ...],
     dynamic: Any = True,
+    keeps_control_flow: bool = False,
 ) -> GraphModule:
     kind = _LeafExampleTracer if args or kwargs else _LeafTracer
     tracer = kind(leaves)
+    tracer.keeps_control_flow = keeps_control_flow
     if isinstance(tracer, ExampleTracer):
         tracer.dynamic = dynamic
     graph = _trace(tracer, root, concrete_args, args, kwargs)

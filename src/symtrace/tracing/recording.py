@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..errors import MutableOperationError, TraceError
-from ..ir import Frame, Node, Origin, immutable_dict, immutable_list
+from ..ir import Frame, Node, Origin, immutable_dict, immutable_list, map_arg
 from ..ops import program
 from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
@@ -19,6 +19,7 @@ from ..runtime.graph import find_module
 from ..runtime.node_meta import get_current_meta, has_preserved_node_meta
 from .arguments import ATOMS, convert_container, convert_object, holds
 from .blame import data_dependent, here
+from .control_flow.branches import Level
 from .frames import is_unpacking_mapping, user_frame, user_frames
 from .guards import add_guard
 from .known import Known, Unknown
@@ -83,6 +84,7 @@ class TracerBase:
         self.refusal: TraceError | None = None
         self._known = Known(self)
         self._guarded: set[Node] = set()
+        self.levels: list[Level] = []
         self._calls: dict[Any, tuple[str, Any]] = {}
         self._unread: list[weakref.ref[Attribute]] = []
 
@@ -111,6 +113,9 @@ class TracerBase:
             target in _BARRIERS if kind == "call_function" else kind == "call_method" and target[-1] == "_"
         ):
             self._read_attributes()
+        if self.levels:
+            local = self.levels[-1].local
+            args, kwargs = map_arg(args, local), map_arg(kwargs, local)
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         if self.record_stack_traces:
             frames = user_frames(2, self._outside)
@@ -268,10 +273,14 @@ class TracerBase:
             value, assumed = self._known.value(obj.node)
             answer = convert(value)
         except (Unknown, RuntimeError, TypeError, ValueError):
+            self.lift_asking()
             raise data_dependent(obj, asked_for, code) from None
         if assumed:
             self._guard_answer(obj, value, answer, asked_for)
         return answer
+
+    def lift_asking(self) -> None:
+        """Have the function rewritten that needs an answer now; nothing is by a tracer that only adds to a graph."""
 
     def _guard_answer(self, obj: Proxy, value: Any, answer: Any, asked_for: str) -> None:
         node = obj.node

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import operator
 import re
 import sys
 import types
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +20,10 @@ from ..diagnostics import Location
 from ..errors import TraceError
 from ..ir import Node
 from ..ops import program
-from ..runtime.graph import find_module
+from ..runtime.graph import Graph, find_module
 from . import hooks
 from .blame import data_dependent, here, trace_error
+from .control_flow.branches import Level
 from .frames import is_compared_by_identity, returned_length, user_frame
 from .guards import add_guard
 from .kinds import class_matches, kind_of
@@ -30,7 +34,7 @@ from .shims import SHIMS
 from .state import Need, Paths, Restart
 from .transforms import checkpointed
 
-__all__ = ["Watcher"]
+__all__ = ["Watcher", "asks_for_training"]
 
 _MISSING = object()
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
@@ -112,6 +116,73 @@ class Watcher(TracerBase):
         while (name := f"{prefix}{number}") in self.graph.interned or hasattr(self.root, name):
             number += 1
         return name
+
+    # ------------------------------------------------------------------ regions
+
+    keeps_control_flow = False
+    """Whether decisions that traced values make are recorded, both ways."""
+
+    def new_region_graph(self) -> Graph:
+        """Return an empty graph for a region; what it interns, the whole program has."""
+        graph = Graph(tracer_cls=type(self))
+        graph.interned = self.graph.interned
+        return graph
+
+    @contextmanager
+    def in_region(self, level: Level) -> Iterator[None]:
+        """Record in a region; what is known or cached only there is forgotten afterwards."""
+        outer, tables = self.graph, self._tables()
+        self.levels.append(level)
+        self.graph = level.graph
+        try:
+            yield
+        finally:
+            self.levels.pop()
+            self.graph = outer
+            for name, before in tables.items():
+                if name == "_written":
+                    now = self._written
+                    level.written |= {key for key in now if now[key] is not before.get(key, _MISSING)}
+                setattr(self, name, before)
+
+    def _tables(self) -> dict[str, Any]:
+        """Return copies of what is remembered of nodes, by the name of the attribute."""
+        names = ("_parameters", "_written", "_training", "_module_nodes", "_guarded")
+        return {name: copy.copy(getattr(self, name)) for name in names}
+
+    def forget_written(self, written: set[Any]) -> None:
+        """Have attributes read again that a region may have written."""
+        for identity, name in written:
+            path = self._paths.modules[identity][0]
+            for level in self.levels:
+                level.written.add((identity, name))
+            self._written[identity, name] = self.create_proxy(
+                "get_attr", f"{path}.{name}" if path else name, (), {}
+            )
+
+    def is_open(self, value: Any) -> bool:
+        """Tell whether only the run can say if a traced value is true."""
+        try:
+            _, assumed = self._known.value(value.node)
+        except Unknown:
+            return True
+        return assumed and asks_for_training(value.node)
+
+    def prefers_else(self, test: Any) -> bool:
+        """Tell whether the example goes the second way."""
+        return False
+
+    def may_merge(self, one: Any, two: Any) -> bool:
+        """Tell whether two values can be results of the two ways of one decision."""
+        numbers = (int, float, bool, complex)
+        return all(
+            self._is_proxy(value) or hooks.original_isinstance(value, (*numbers, torch.Tensor))
+            for value in (one, two)
+        )
+
+    def merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
+        """Return the value that is one of two, read from a result of a node."""
+        return self.proxy(self.create_node("call_function", operator.getitem, (node, index), {}))
 
     # ------------------------------------------------------------------ what the hooks ask
 
@@ -340,6 +411,12 @@ class Watcher(TracerBase):
         kind = self.class_of(obj)
         return kind is object or issubclass(kind, torch.Tensor | list | dict)
 
+    def to_bool(self, obj: Proxy) -> bool:
+        """Answer `bool(value)`; where the flag of a module decides, both ways are recorded if there is a way."""
+        if self.keeps_control_flow and asks_for_training(obj.node):
+            self.lift_asking()
+        return super().to_bool(obj)
+
     def keys(self, obj: Proxy) -> Any:
         """Return the keys of a traced dict where an example tells them."""
         try:
@@ -455,3 +532,10 @@ class Watcher(TracerBase):
                 "get_attr", path, (), {}, name=path.replace(".", "_") or "owner"
             )
         return self._module_nodes[path]
+
+
+def asks_for_training(node: Node) -> bool:
+    """Tell whether a value comes from a flag of a module that tells whether it is training."""
+    while node.op == "call_function" and len(node.all_input_nodes) == 1:
+        node = node.all_input_nodes[0]
+    return node.op == "get_attr" and node.target.rpartition(".")[2] == "training"

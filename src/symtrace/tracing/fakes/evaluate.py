@@ -116,7 +116,7 @@ class Evaluator:
             found.append(True)
             return other if for_other else value
         if issubclass(cls, _Traced):
-            if value._other != value._value:
+            if value.is_open:
                 found.append(True)
             return value._other if for_other else value._value
         if issubclass(cls, torch.Tensor):
@@ -138,8 +138,8 @@ class Evaluator:
 
     # ------------------------------------------------------------------ calls
 
-    def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """Return what a call gives for the example, and what it could give with other data.
+    def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any, bool]:
+        """Return what a call gives for the example, what it could give with other data, and whether data decides.
 
         Args:
             function: Takes fake tensors and plain numbers.
@@ -157,7 +157,7 @@ class Evaluator:
             try:
                 value = function(*given, **given_kwargs)
             except DATA_DEPENDENT:
-                return self._guess(function, given, given_kwargs)
+                return *self._guess(function, given, given_kwargs), True
             except RuntimeError as error:
                 if found:
                     raise Contradiction from error
@@ -169,15 +169,15 @@ class Evaluator:
                     if isinstance(undecided.__cause__, RuntimeError):
                         raise undecided.__cause__ from None
                     raise error from None
-                return value, value
+                return value, value, False
             if not found:
-                return value, value
+                return value, value, False
             try:
                 other = function(*self._given(args, True, []), **self._given(kwargs, True, []))
             except Exception:  # with other data it fails: then the sizes at hand are as good as any
                 other = value
         self.keep_other(value, other)
-        return value, other
+        return value, other, True
 
     def _guess(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
         """Run an operation whose result only the data decides on data made up, twice, with results of two sizes."""

@@ -72,14 +72,17 @@ class _Traced:
 
     Attributes:
         tracer: Records.
+        is_open: Whether it depends on data, or on a flag that tells whether a module is training.
     """
 
     tracer: ExampleTracer
+    is_open: bool
     _value: Any
     _other: Any
     _source: Any
 
     def _set(self, tracer: ExampleTracer, source: Any, value: Any, other: Any) -> None:
+        self.is_open = type(value) is not type(other) or value != other  # whether data has a say in it
         self.tracer = tracer
         self._source = source  # a node, or the node and index that it is read from
         self._value = value
@@ -132,7 +135,7 @@ class _Traced:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("tracer", "_value", "_other", "_source"):
+        if name.startswith("__") or name in ("tracer", "is_open", "_value", "_other", "_source"):
             raise AttributeError(name)
         return getattr(self._pin(name), name)
 
@@ -211,6 +214,8 @@ NUMBERS: dict[type, Any] = {int: TracedInt, float: TracedFloat, bool: TracedBool
 """The traced class for each class of number."""
 
 
-def wrap_number(tracer: ExampleTracer, source: Any, value: Any, other: Any) -> Any:
+def wrap_number(tracer: ExampleTracer, source: Any, value: Any, other: Any, is_open: bool = False) -> Any:
     """Return the traced number for `value`, which `source` computes."""
-    return NUMBERS[type(value)](tracer, source, value, other)
+    number = NUMBERS[type(value)](tracer, source, value, other)
+    number.is_open = number.is_open or is_open
+    return number

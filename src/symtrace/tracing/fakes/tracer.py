@@ -26,6 +26,7 @@ from ..proxy import Proxy
 from ..shims import SHIMS
 from ..state import Need, Restart
 from ..tracer import Tracer
+from ..watching import asks_for_training
 from .evaluate import Contradiction, Evaluator, Undecided
 from .inputs import ExampleInputs
 from .mode import ExampleMode, holds_values
@@ -96,13 +97,14 @@ class ExampleTracer(ExampleInputs, Tracer):
 
     # ------------------------------------------------------------------ values and nodes
 
-    def track(self, value: Any, other: Any, source: Any) -> Any:
+    def track(self, value: Any, other: Any, source: Any, is_open: bool = False) -> Any:
         """Return a value of the run as the program gets it, and remember what computes it.
 
         Args:
             value: For the example.
             other: For other data.
             source: The node, or part of one, that computes it.
+            is_open: Whether data has a say in it.
         """
         cls = type(value)
         if cls is FakeTensor:
@@ -111,11 +113,11 @@ class ExampleTracer(ExampleInputs, Tracer):
             self._sources[id(value)] = source
             self._alive.append(value)
             return value
-        if cls is bool and _PLAIN_BOOLS in self._needs and value == other:
+        if cls is bool and _PLAIN_BOOLS in self._needs and value == other and not is_open:
             self._guard(self.node_of(source), value)
             return value
         if cls in NUMBERS:
-            return wrap_number(self, source, value, other if type(other) is cls else value)
+            return wrap_number(self, source, value, other if type(other) is cls else value, is_open)
         if value is None or issubclass(cls, _Traced):
             return value
         if issubclass(cls, tuple | list):
@@ -123,7 +125,7 @@ class ExampleTracer(ExampleInputs, Tracer):
                 other if issubclass(type(other), tuple | list) and len(other) == len(value) else list(value)
             )
             items = [
-                self.track(item, others[index], Part(source, operator.getitem, index))
+                self.track(item, others[index], Part(source, operator.getitem, index), is_open)
                 for index, item in enumerate(value)
             ]
             if cls in (tuple, list, hooks.real_size):
@@ -134,7 +136,7 @@ class ExampleTracer(ExampleInputs, Tracer):
         if issubclass(cls, dict):
             for key in list(value):
                 other_item = other.get(key) if isinstance(other, dict) else value[key]
-                value[key] = self.track(value[key], other_item, Part(source, operator.getitem, key))
+                value[key] = self.track(value[key], other_item, Part(source, operator.getitem, key), is_open)
             return value
         if issubclass(cls, torch.Tensor):
             return self.track(self._evaluator.fresh(value), other, source)
@@ -228,7 +230,7 @@ class ExampleTracer(ExampleInputs, Tracer):
         if kind == "call_function" and target in _SILENT:
             return Proxy(node, self)
         try:
-            value, other = self._evaluate(kind, target, args, kwargs)
+            value, other, is_open = self._evaluate(kind, target, args, kwargs)
         except Undecided:
             return Proxy(node, self)
         except Contradiction:
@@ -240,7 +242,7 @@ class ExampleTracer(ExampleInputs, Tracer):
             raise
         if kind == "call_method" and target == "squeeze" and len(args) == 1 and not kwargs:
             self._loose_ranks.add(id(value))
-        result = self.track(value, other, node)
+        result = self.track(value, other, node, is_open)
         if type(value) in (tuple, list) and target in _COUNTED:
             self._guard_length(node, value)
         return result
@@ -260,10 +262,13 @@ class ExampleTracer(ExampleInputs, Tracer):
         count = self.create_node("call_function", hooks.original_len, (node,), {})
         self._guard(count, len(value))
 
-    def _evaluate(self, kind: str, target: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    def _evaluate(self, kind: str, target: Any, args: Any, kwargs: Any) -> tuple[Any, Any, bool]:
         if kind == "get_attr":
             value = self.attribute(target)
-            return (self._evaluator.fresh(value), None) if isinstance(value, torch.Tensor) else (value, value)
+            if isinstance(value, torch.Tensor):
+                return self._evaluator.fresh(value), None, False
+            is_flag = self.keeps_control_flow and target.rpartition(".")[2] == "training"
+            return value, not value if is_flag else value, is_flag
         if kind == "call_method":
 
             def function(first: Any, *rest: Any, **named: Any) -> Any:
@@ -344,6 +349,42 @@ class ExampleTracer(ExampleInputs, Tracer):
             self._pinned.add(node)
             add_guard(self, node, value)
 
+    def is_open(self, value: Any) -> bool:
+        """Tell whether only the run can say if a traced value is true."""
+        if isinstance(value, FakeTensor):
+            return bool(self._evaluator.call(lambda t: bool(t.item()), (value,), {})[2])
+        return bool(value.is_open) if isinstance(value, _Traced) else super().is_open(value)
+
+    def prefers_else(self, test: Any) -> bool:
+        """Tell whether the example goes the second way."""
+        return isinstance(test, _Traced) and not test._value
+
+    def may_merge(self, one: Any, two: Any) -> bool:
+        """Tell whether two values can be results of the two ways of one decision."""
+        one, two = self._plain(one), self._plain(two)
+        if isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor):
+            with hooks.unwatched():
+                return one.dtype == two.dtype and one.device == two.device
+        return type(one) is type(two) and type(one) in NUMBERS
+
+    def _plain(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):
+            return self._evaluator.stand_in(value)
+        return value._value if isinstance(value, _Traced) else value
+
+    def merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
+        """Return the value that is one of two, read from a result of a node."""
+        one, two = self._plain(one), self._plain(two)
+        if not isinstance(one, FakeTensor):
+            return self.track(one, two, Part(node, operator.getitem, index), is_open=True)
+        value = self._alias(one)
+        self._evaluator.keep_other(value, two)
+        return self.track(value, two, Part(node, operator.getitem, index))
+
+    def _tables(self) -> dict[str, Any]:
+        flags = {name: getattr(self, name) for name in ("_ranks_pinned", "_sizes_pinned")}
+        return {**super()._tables(), **flags, "_pinned": set(self._pinned)}
+
     def _is_pinned(self, node: Node) -> bool:
         if node in self._pinned:
             return True
@@ -360,10 +401,12 @@ class ExampleTracer(ExampleInputs, Tracer):
         Raises:
             DataDependentError: ST012, the data decides it.
         """
-        value, other = bool(number._value), bool(number._other)
-        if value != other:
-            raise self._refuse(number, "bool", "ST012")
+        value = bool(number._value)
         node = self.node_of_number(number)
+        if number.is_open:
+            self.lift_asking()
+            if not asks_for_training(node):
+                raise self._refuse(number, "bool", "ST012")
         if type(number._value) is not bool and not self._is_pinned(node):
             node = self.create_node("call_function", bool, (node,), {})
         self._guard(node, value)
@@ -375,7 +418,8 @@ class ExampleTracer(ExampleInputs, Tracer):
         Raises:
             DataDependentError: ST013, the data decides it.
         """
-        if number._value != number._other:
+        if number.is_open and not asks_for_training(self.node_of_number(number)):
+            self.lift_asking()
             raise self._refuse(number, asked_for, "ST013")
         self._guard(self.node_of_number(number), number._value)
         return number._value
@@ -405,9 +449,9 @@ class ExampleTracer(ExampleInputs, Tracer):
 
     def number_of(self, tensor: Any, kind: type, asked_for: str) -> Any:
         """Return `kind(tensor)` of a tensor of one element."""
-        value, other = self._evaluator.call(lambda t: kind(t.item()), (tensor,), {})
+        value, other, is_open = self._evaluator.call(lambda t: kind(t.item()), (tensor,), {})
         node = self.create_node("call_function", kind, (self.create_arg(tensor),), {})
-        number = wrap_number(self, node, value, other)
+        number = wrap_number(self, node, value, other, is_open)
         return number if kind is bool else self.pin(number, asked_for)
 
     def list_of(self, tensor: Any) -> Any:

@@ -1,0 +1,104 @@
+"""Regions as blocks of real Python: `if`, `while`, `for`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..ir import Graph, Node, Region
+from ..ops.control_flow import cond, for_each, while_loop
+from .globals import Globals
+from .literals import value_text
+
+__all__ = ["RegionWriter"]
+
+_Body = Callable[[Graph, str], Iterator[tuple[str, str]]]
+
+
+class RegionWriter:
+    """Writes nodes with regions; each name in a region is one that the function has nowhere else.
+
+    Args:
+        names: Globals of the function.
+        body: Yields the statements of a graph, given the indentation.
+    """
+
+    def __init__(self, names: Globals, body: _Body) -> None:
+        self._names = names
+        self._body = body
+
+    def write(self, node: Node, indent: str) -> Iterator[str]:
+        """Yield the lines for a node with regions."""
+        writer = {cond: self._cond, while_loop: self._while, for_each: self._for}[node._target]
+        yield from writer(node, indent)
+
+    def _cond(self, node: Node, indent: str) -> Iterator[str]:
+        predicate, then, orelse, operands, else_operands = node._args
+        yield f"{indent}if {self._text(predicate)}:"
+        yield from self._branch(node, then, operands, indent)
+        yield f"{indent}else:"
+        yield from self._branch(node, orelse, else_operands, indent)
+
+    def _branch(self, node: Node, region: Region, operands: Any, indent: str) -> Iterator[str]:
+        graph = self._bound(region, [self._text(value) for value in operands])
+        yield from self._inner(graph, indent)
+        yield f"{indent}    {node._name} = {self._text(graph.output_node().args[0])}"
+
+    def _while(self, node: Node, indent: str) -> Iterator[str]:
+        test, body, carried, test_operands, operands = node._args
+        variables = [self._names.claim_local(f"{node._name}_{index}") for index in range(len(carried))]
+        yield from self._assign(variables, [self._text(value) for value in carried], indent)
+        yield f"{indent}while True:"
+        graph = self._bound(test, [*variables, *map(self._text, test_operands)])
+        yield from self._inner(graph, indent)
+        yield f"{indent}    if not {self._text(graph.output_node().args[0][0])}:"
+        yield f"{indent}        break"
+        graph = self._bound(body, [*variables, *map(self._text, operands)])
+        yield from self._inner(graph, indent)
+        yield from self._assign(
+            variables, list(map(self._text, graph.output_node().args[0])), f"{indent}    "
+        )
+        yield f"{indent}{node._name} = {_tuple_text(variables)}"
+
+    def _for(self, node: Node, indent: str) -> Iterator[str]:
+        items, body, carried, operands = node._args
+        variables = [self._names.claim_local(f"{node._name}_{index}") for index in range(len(carried))]
+        item = self._names.claim_local(f"{node._name}_item")
+        yield from self._assign(variables, [self._text(value) for value in carried], indent)
+        yield f"{indent}for {item} in {self._text(items)}:"
+        graph = self._bound(body, [item, *variables, *map(self._text, operands)])
+        yield from self._inner(graph, indent)
+        yield from self._assign(
+            variables, list(map(self._text, graph.output_node().args[0])), f"{indent}    "
+        )
+        yield f"{indent}{node._name} = {_tuple_text(variables)}"
+
+    def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
+        is_empty = True
+        for text, _ in self._body(graph, f"{indent}    "):
+            is_empty = False
+            yield text
+        if is_empty:
+            yield f"{indent}    pass"
+
+    def _assign(self, variables: list[str], values: list[str], indent: str) -> Iterator[str]:
+        if variables and variables != values:
+            yield f"{indent}{', '.join(variables)} = {', '.join(values)}"
+
+    def _bound(self, region: Region, operands: list[str]) -> Graph:
+        """Return a copy of a region whose placeholders have the names of what stands for them."""
+        graph = region.copy().graph
+        given = iter(operands)
+        for node in graph.nodes:
+            if node._op == "placeholder":
+                node._name = next(given)
+            elif node._op != "output":
+                node._name = self._names.claim_local(node._name)
+        return graph
+
+    def _text(self, value: Any) -> str:
+        return value_text(value, self._names)
+
+
+def _tuple_text(names: list[str]) -> str:
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"

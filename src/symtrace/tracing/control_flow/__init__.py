@@ -1,0 +1,1 @@
+"""Control flow that traced values decide: functions are rewritten on demand, so that both ways are recorded."""

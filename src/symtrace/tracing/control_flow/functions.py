@@ -1,0 +1,40 @@
+"""From a frame to the function object that runs in it."""
+
+from __future__ import annotations
+
+import gc
+import types
+from types import CodeType, FrameType
+from typing import Any
+
+__all__ = ["function_of"]
+
+
+def function_of(frame: FrameType) -> types.FunctionType | None:
+    """Return the function whose code a frame is running, or None if it is not the only one.
+
+    Cost: that of looking at the class or globals where it is defined; else of a search through all objects.
+    """
+    code = frame.f_code
+    first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    places: list[Any] = [vars(cls) for cls in type(first).__mro__] if first is not None else []
+    for place in (*places, frame.f_globals):
+        found = _with_code(place.get(code.co_name), code)
+        if found is not None:
+            return found
+    functions = [
+        item for item in gc.get_referrers(code) if type(item) is types.FunctionType and item.__code__ is code
+    ]
+    return functions[0] if len(functions) == 1 else None
+
+
+def _with_code(value: Any, code: CodeType) -> types.FunctionType | None:
+    """Return the function with some code that a class or module has under a name, decorators looked through."""
+    while value is not None:
+        value = getattr(value, "__func__", value)
+        if type(value) is not types.FunctionType:
+            return None
+        if value.__code__ is code:
+            return value
+        value = value.__dict__.get("__wrapped__")
+    return None
