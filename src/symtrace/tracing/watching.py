@@ -168,6 +168,10 @@ class Watcher(TracerBase):
             return True
         return assumed and asks_for_training(value.node)
 
+    def is_flag(self, test: Any) -> bool:
+        """Tell whether a traced value asks whether a module is training, and nothing else."""
+        return asks_for_training(self.create_arg(test))
+
     def prefers_else(self, test: Any) -> bool:
         """Tell whether the example goes the second way."""
         return False

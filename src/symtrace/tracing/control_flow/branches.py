@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import TraceError
 from ...ir import Node, Region, map_arg
-from ...ops import program
+from ...ops import effects, program
 from ...ops.control_flow import cond
 from ..blame import here
 
@@ -106,7 +106,22 @@ def record_branches(
     Raises:
         TraceError: ST033, the results are of kinds that can't stand for one another.
     """
-    predicate = tracer.create_arg(test)
+    try:
+        return _record(tracer, test, then, orelse, held)
+    except TraceError as refusal:
+        if refusal.code != "ST033" or not tracer.is_flag(test):
+            raise
+    # The flag of a module holds for many calls: the way it has now is taken, with a guard.
+    return then() if test else orelse()
+
+
+def _record(
+    tracer: Watcher,
+    test: Any,
+    then: Callable[[], Any],
+    orelse: Callable[[], Any],
+    held: Callable[[], Any],
+) -> Any:
     containers = _Containers(held)
     first = recorded(tracer, then)
     containers.refuse_changes()
@@ -116,6 +131,9 @@ def record_branches(
         raise TraceError("ST033", location=here(3), what="raises on both ways of a decision on traced values")
     merger = _Merger(tracer, paths)
     shape = merger.merge(paths[0].value, paths[1].value)
+    if not merger.outputs[0] and not any(map(_does_something, paths)):
+        return shape
+    predicate = tracer.create_arg(test)
     regions = []
     for path, outputs in zip(paths, merger.outputs, strict=True):
         results: Any = (None,) * len(outputs)
@@ -129,6 +147,15 @@ def record_branches(
     tracer.forget_written(paths[0].level.written | paths[1].level.written)
     merger.prefers_else = tracer.prefers_else(test)
     return merger.build(shape, node)
+
+
+def _does_something(path: _Path) -> bool:
+    """Tell whether a path does more than compute values."""
+    return any(
+        not effects(node.op, node.target, node.args, node.kwargs).is_pure
+        for node in path.level.graph.nodes
+        if node.op != "output"
+    )
 
 
 class _Containers:

@@ -87,7 +87,8 @@ class Flow:
         tracer = _open_tracer(first)
         if tracer is None:
             return Flow.and_(rest[0](), *rest[1:]) if first else first
-        return record_branches(tracer, first, lambda: Flow.and_(rest[0](), *rest[1:]), lambda: first)
+        otherwise = False if tracer.class_of(first) is bool else first
+        return record_branches(tracer, first, lambda: Flow.and_(rest[0](), *rest[1:]), lambda: otherwise)
 
     @staticmethod
     def or_(first: Any, *rest: Callable[[], Any]) -> Any:
@@ -97,7 +98,8 @@ class Flow:
         tracer = _open_tracer(first)
         if tracer is None:
             return first if first else Flow.or_(rest[0](), *rest[1:])
-        return record_branches(tracer, first, lambda: first, lambda: Flow.or_(rest[0](), *rest[1:]))
+        at_once = True if tracer.class_of(first) is bool else first
+        return record_branches(tracer, first, lambda: at_once, lambda: Flow.or_(rest[0](), *rest[1:]))
 
     @staticmethod
     def compare(left: Any, name: str, value: Callable[[], Any], *rest: Any) -> Any:

@@ -268,6 +268,7 @@ class ExampleTracer(ExampleInputs, Tracer):
             if isinstance(value, torch.Tensor):
                 return self._evaluator.fresh(value), None, False
             is_flag = self.keeps_control_flow and target.rpartition(".")[2] == "training"
+            is_flag = is_flag and _PLAIN_BOOLS not in self._needs
             return value, not value if is_flag else value, is_flag
         if kind == "call_method":
 
