@@ -95,6 +95,7 @@ def _verdict(original: Any, captured: Any, inputs: Any, *, training: bool = Fals
 def _gradients(module: Any, inputs: Any) -> list[torch.Tensor | None]:
     module.eval()
     module.zero_grad()
+    torch.manual_seed(0)
     args, kwargs = copy.deepcopy(inputs)
     floats = [item for item in tensors_of(module(*args, **kwargs)) if item.requires_grad]
     torch.stack([item.double().sum() for item in floats]).sum().backward()

@@ -111,7 +111,7 @@ class Known:
     def _fake(self, value: Any) -> Any:
         mode = self._fake_mode()
         return torch.utils._pytree.tree_map_only(
-            torch.Tensor, lambda t: t if isinstance(t, FakeTensor) else mode.from_tensor(t), value
+            torch.Tensor, lambda t: t if type(t) is FakeTensor else mode.from_tensor(t), value
         )
 
 
@@ -123,4 +123,4 @@ def _thaw(args: Any) -> Any:
 
 
 def _has_fakes(value: Any) -> bool:
-    return any(isinstance(leaf, FakeTensor) for leaf in torch.utils._pytree.tree_leaves(value))
+    return any(type(leaf) is FakeTensor for leaf in torch.utils._pytree.tree_leaves(value))

@@ -355,6 +355,10 @@ class Watcher(TracerBase):
             self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
         return answer
 
+    def _on_fake_isinstance(self, classes: Any) -> bool:
+        """What `isinstance` says of a fake tensor: the truth, where it stands for nothing else."""
+        return True
+
     def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
         """A property of a fake tensor, which no traced value is without examples."""
         return read(tensor)

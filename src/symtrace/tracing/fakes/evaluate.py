@@ -91,8 +91,8 @@ class Evaluator:
             self._keep_other(value, other)
 
     def _keep_other(self, value: Any, other: Any) -> None:
-        if isinstance(value, FakeTensor):
-            if isinstance(other, FakeTensor) and other.shape != value.shape:
+        if type(value) is FakeTensor:
+            if type(other) is FakeTensor and other.shape != value.shape:
                 self._others[id(value)] = other
                 self._kept.append(value)
         elif isinstance(value, list | tuple) and isinstance(other, list | tuple):

@@ -35,6 +35,7 @@ class ExampleInputs:
         graph: Graph
         _evaluator: Evaluator
         _inputs: list[Any]
+        _given: dict[Node, Any]
         _example_values: dict[str, Any]
         _placeholder: Callable[..., Node]
         _specialise: Callable[..., None]
@@ -75,7 +76,7 @@ class ExampleInputs:
                 self._check_value(node, example, checks)
                 values[argument.name] = example
             else:
-                values[argument.name] = self._example(example, node, checks)
+                values[argument.name] = self._given[node] = self._example(example, node, checks)
         if self._free:
             known = "the name of a parameter that is a tensor"
             raise ArgumentError(

@@ -27,6 +27,7 @@ from ..shims import SHIMS
 from ..state import Need, Restart
 from ..tracer import Tracer
 from ..watching import asks_for_training
+from .content import Content, NoContent
 from .evaluate import Contradiction, Evaluator, Undecided
 from .inputs import ExampleInputs
 from .mode import ExampleMode, holds_values
@@ -80,6 +81,9 @@ class ExampleTracer(ExampleInputs, Tracer):
         self._parts: dict[Any, Node] = {}
         self._reads: dict[Any, Node] = {}
         self._pinned: set[Node] = set()
+        self._content = Content(self)
+        self._given: dict[Node, Any] = {}
+        self.facts: dict[Node, Any] = {}
         self._inputs: list[FakeTensor] = []
         self._ranks_pinned = self._sizes_pinned = False
         self._loose_ranks: set[int] = set()
@@ -242,6 +246,8 @@ class ExampleTracer(ExampleInputs, Tracer):
             raise
         if kind == "call_method" and target == "squeeze" and len(args) == 1 and not kwargs:
             self._loose_ranks.add(id(value))
+        if not is_open and (type(value) in NUMBERS or type(value) is hooks.real_size):
+            self.facts[node] = value
         result = self.track(value, other, node, is_open)
         if type(value) in (tuple, list) and target in _COUNTED:
             self._guard_length(node, value)
@@ -295,6 +301,8 @@ class ExampleTracer(ExampleInputs, Tracer):
             sizes, others = tensor.shape, self._evaluator.other(tensor).shape
         if len(others) != len(sizes):
             others = sizes
+        if others == sizes:
+            self.facts[shape] = sizes
         if self.dynamic is False and others == sizes:
             self._pin_sizes()
             return sizes
@@ -341,6 +349,7 @@ class ExampleTracer(ExampleInputs, Tracer):
         if key not in self._parts:
             self._parts[key] = self.create_node("call_function", getattr, (node, name), {})
             self._guard(self._parts[key], value)
+            self.facts[self._parts[key]] = value
         return value
 
     # ------------------------------------------------------------------ decisions
@@ -352,8 +361,8 @@ class ExampleTracer(ExampleInputs, Tracer):
 
     def is_open(self, value: Any) -> bool:
         """Tell whether only the run can say if a traced value is true."""
-        if isinstance(value, FakeTensor):
-            return bool(self._evaluator.call(lambda t: bool(t.item()), (value,), {})[2])
+        if type(value) is FakeTensor:
+            return self._answer(value, bool)[2]
         return bool(value.is_open) if isinstance(value, _Traced) else super().is_open(value)
 
     def prefers_else(self, test: Any) -> bool:
@@ -369,14 +378,14 @@ class ExampleTracer(ExampleInputs, Tracer):
         return type(one) is type(two) and type(one) in NUMBERS
 
     def _plain(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor) and not isinstance(value, FakeTensor):
+        if isinstance(value, torch.Tensor) and type(value) is not FakeTensor:
             return self._evaluator.stand_in(value)
         return value._value if isinstance(value, _Traced) else value
 
     def merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
         """Return the value that is one of two, read from a result of a node."""
         one, two = self._plain(one), self._plain(two)
-        if not isinstance(one, FakeTensor):
+        if type(one) is not FakeTensor:
             return self.track(one, two, Part(node, operator.getitem, index), is_open=True)
         value = self._alias(one)
         self._evaluator.keep_other(value, two)
@@ -450,10 +459,31 @@ class ExampleTracer(ExampleInputs, Tracer):
 
     def number_of(self, tensor: Any, kind: type, asked_for: str) -> Any:
         """Return `kind(tensor)` of a tensor of one element."""
-        value, other, is_open = self._evaluator.call(lambda t: kind(t.item()), (tensor,), {})
+        value, other, is_open = self._answer(tensor, kind)
         node = self.create_node("call_function", kind, (self.create_arg(tensor),), {})
         number = wrap_number(self, node, value, other, is_open)
         return number if kind is bool else self.pin(number, asked_for)
+
+    def _answer(self, tensor: Any, kind: type) -> tuple[Any, Any, bool]:
+        """Return what a tensor of one element converts to, what it could with other data, and whether data decides."""
+        try:
+            value = kind(self._content.of(self.create_arg(tensor)))
+        except NoContent:
+            return self._evaluator.call(lambda t: kind(t.item()), (tensor,), {})
+        return value, value, False
+
+    def outer_of(self, placeholder: Node) -> Node | None:
+        """Return the node that a placeholder of a region stands for."""
+        for level in self.levels:
+            for outer, inner in level.captured.items():
+                if inner is placeholder:
+                    return outer
+        return None
+
+    def input_value(self, placeholder: Node) -> Any:
+        """Return the traced value of an input, with plain numbers for traced ones."""
+        value = self._given[placeholder]
+        return pytree.tree_map(lambda leaf: leaf._value if isinstance(leaf, _Traced) else leaf, value)
 
     def list_of(self, tensor: Any) -> Any:
         """Answer `tolist`."""
@@ -502,6 +532,9 @@ class ExampleTracer(ExampleInputs, Tracer):
         if issubclass(type(value), _Traced):
             return hooks.original_isinstance(value._value, classes)
         return not issubclass(type(value), torch.Tensor) and super()._on_isinstance(value, classes)
+
+    def _on_fake_isinstance(self, classes: Any) -> bool:
+        return issubclass(torch.Tensor, classes)
 
     def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
         return self.pin_property(tensor, name) if id(tensor) in self._sources else read(tensor)
