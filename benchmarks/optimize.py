@@ -88,7 +88,9 @@ def main() -> int:
     parser.add_argument("--models", default=MODELS)
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a model is slower than 0.97 of eager")
+    parser.add_argument(
+        "--check", action="store_true", help="exit with 1 where a model is slower than 0.97 of eager"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)

@@ -23,9 +23,9 @@ __all__ = [
     "exit_mode",
     "guard",
     "is_given",
+    "raise_error",
     "stand_in",
     "transform",
-    "raise_error",
     "write_attribute",
 ]
 

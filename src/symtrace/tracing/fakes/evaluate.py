@@ -11,6 +11,7 @@ import torch.utils._pytree as pytree  # the public home of pytrees, underscore a
 
 from ...values import DATA_DEPENDENT, FakeTensor, FakeTensorMode, fake_on, outside_modes
 from ..hooks import real_size, unwatched
+from ..proxy import Proxy
 from .numbers import _Traced
 
 __all__ = ["Contradiction", "Evaluator", "Undecided"]
@@ -119,6 +120,8 @@ class Evaluator:
             if value.is_open:
                 found.append(True)
             return value._other if for_other else value._value
+        if issubclass(cls, Proxy):
+            raise Undecided
         if issubclass(cls, torch.Tensor):
             return self.stand_in(value) if not issubclass(cls, FakeTensor) else value
         if cls is tuple or cls is list or cls is real_size:
