@@ -20,6 +20,8 @@ GOLDEN = Path(__file__).with_name("golden")
 def run_python(source: str, name: str) -> None:
     """Run `source` as a program whose lines can be found by name, as a file's lines are."""
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    # Where Python and symtrace look for the text of a program.
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     exec(compile(source, name, "exec"), {"__name__": "__main__"})
 
 

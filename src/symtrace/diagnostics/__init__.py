@@ -1,6 +1,15 @@
 """Codes, occurrences and their rendering; the families of codes register themselves here."""
 
-from . import capture_codes, graph_codes, lint_codes, pass_codes, rewrite_codes, runtime_codes, usage_codes
+from . import (
+    capture_codes,
+    example_codes,
+    graph_codes,
+    lint_codes,
+    pass_codes,
+    rewrite_codes,
+    runtime_codes,
+    usage_codes,
+)
 from .model import Diagnostic, Label, Location
 from .registry import Definition, define, definition, definitions
 from .rich_text import render_rich
@@ -15,6 +24,7 @@ __all__ = [
     "define",
     "definition",
     "definitions",
+    "example_codes",
     "graph_codes",
     "lint_codes",
     "pass_codes",

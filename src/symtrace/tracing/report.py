@@ -10,7 +10,7 @@ from ..diagnostics import Location
 
 __all__ = ["Decision", "DecisionKind", "Report"]
 
-DecisionKind = Literal["guard", "assumption", "frozen", "state", "print", "lifted"]
+DecisionKind = Literal["guard", "assumption", "frozen", "state", "print"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Decision:
 
     Attributes:
         kind: `guard` (checked at each call), `assumption` (not checked), `frozen` (a value that was baked in), `state`
-            (an effect on the module's state), `print` (ran at capture), `lifted` (a function keeps its decisions).
+            (an effect on the module's state), `print` (ran at capture).
         message: What was decided, in one line.
         location: The user's line that called for it.
     """

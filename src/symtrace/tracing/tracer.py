@@ -26,10 +26,8 @@ from ..runtime import Graph
 from . import hooks
 from .blame import trace_error
 from .contexts import Flags, patch_contexts
-from .control_flow.flow import flow
-from .control_flow.functions import function_of
-from .control_flow.lift import FLOW, lifted_code
-from .frames import last_line, last_user_frame, user_frame
+from .control_flow.lifting import lift, lift_asking
+from .frames import last_line, last_user_frame
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .mode import CaptureMode
 from .process_state import RandomStates, patch_process_state, swapped_tensor
@@ -485,7 +483,7 @@ class Tracer(Watcher):
 
     def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
         self._patches = patches
-        self._lifted: dict[int, Any] = {}
+        self._lifted: set[int] = set()
         patch_process_state(patches)
         patch_transforms(patches)
         patch_contexts(patches)
@@ -496,7 +494,7 @@ class Tracer(Watcher):
             if need.place is bool:  # which is not a place, but asks the tracer itself
                 continue
             if hooks.original_isinstance(need.place, types.FunctionType):
-                self._lift(need.place)
+                lift(patches, need.place, self._lifted)
                 continue
             if hooks.original_isinstance(need.place, dict):
                 patches.patch(need.place, need.name, functools.partial(_shim, need.name))
@@ -510,33 +508,14 @@ class Tracer(Watcher):
         self._patch_globals(getattr(function, "inner", function), self.root)
         self._patch_hooks(self.root)
 
-    def _lift(self, function: types.FunctionType) -> bool:
-        """Have a function tell which way it goes, and tell whether that can be done."""
-        if id(function) in self._lifted:
-            return self._lifted[id(function)] is not None
-        code = lifted_code(function.__code__)
-        self._lifted[id(function)] = function if code is not None else None
-        if code is not None:
-            self._patches.patch(function.__globals__, FLOW, lambda before: flow)
-            self._patches.patch_code(function, lambda before: code)
-            self.report.add("lifted", f"`{function.__qualname__}` keeps its decisions", None)
-        return code is not None
-
     def lift_asking(self) -> None:
         """Start again with the function lifted that needs an answer now, if there is a way.
 
         Raises:
             Restart: There is.
         """
-        if not self.keeps_control_flow:
-            return
-        frame = user_frame(2)
-        function = None if frame is None else function_of(frame)
-        if function is None or id(function) in self._lifted:
-            return
-        need = Need.of(function, "control flow")
-        if need not in self._needs and lifted_code(function.__code__) is not None:
-            raise Restart(need)
+        if self.keeps_control_flow:
+            lift_asking(self._needs, self._lifted)
 
     def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
         if id(function) in self._scanned:
