@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import torch
@@ -65,6 +65,27 @@ def eliminate_common_subexpressions(
     return GraphModule.from_module(gm, graph, class_name=type(gm).__name__), modified
 
 
+_PLAIN = frozenset({int, bool, str, type(None), torch.dtype, torch.device})
+"""Types whose values are equal only if they are the same."""
+
+
+@dataclass
+class _Alike:
+    """Nodes that call the same on the same nodes, as long as all are written the same way."""
+
+    shape: tuple[Any, ...] | None = None
+    nodes: list[Node] = field(default_factory=list)
+
+
+def _shape(value: Any) -> Any:
+    """Return a frozen value with the types of numbers and texts in their place."""
+    if type(value) is tuple:
+        if len(value) == 2 and type(value[0]) is type and type(value[1]) is value[0]:
+            return value[0]
+        return tuple([_shape(item) for item in value])
+    return value
+
+
 class _Numbering:
     """Gives equal computations of a graph the same key."""
 
@@ -72,6 +93,8 @@ class _Numbering:
         self.analysis = analysis
         self.banned = banned
         self.known: dict[Hashable, Node] = {}
+        self.as_written: dict[Hashable, Node] = {}
+        self.alike: dict[Hashable, _Alike] = {}
         self.first: dict[Node, Node] = {}
         self.versions: dict[Class, int] = {}
         returned = graph.output_node().all_input_nodes
@@ -88,8 +111,7 @@ class _Numbering:
             return None
         if node.op in ("placeholder", "output") or self._is_banned(node) or self.analysis.is_written(node):
             return None
-        key = self._key(node)
-        known = self.known.setdefault(key, node)
+        known = self._known(node)
         if known is node or (self._is_returned(known) and self._is_returned(node)):
             return None
         self.first[node] = known
@@ -102,21 +124,55 @@ class _Numbering:
     def _is_returned(self, node: Node) -> bool:
         return node.op != "get_attr" and self.analysis.alias_class(node) in self.returned
 
-    def _key(self, node: Node) -> Hashable:
+    def _known(self, node: Node) -> Node:
+        """Return the first node with the same value, which may be `node` itself.
+
+        The form that is the same for all spellings is found only for nodes that call the same on the same nodes.
+        """
+        state = self._state(node)
+        kwargs = self._freeze(dict(node.kwargs)) if node.kwargs else None
+        written = (node.op, node.target, self._freeze(node.args), kwargs, state)
+        try:
+            known = self.as_written.setdefault(written, node)
+        except TypeError:  # a target that can't be hashed
+            return node
+        if known is not node or node.op in ("get_attr", "call_module"):
+            return known
+        used = frozenset(self.first.get(other, other) for other in node.all_input_nodes)
+        alike = self.alike.setdefault((head(node, False), used, state), _Alike())
+        shape = (node.op, node.target, *_shape(written[2:4]))
+        if alike.shape in (None, shape):
+            alike.shape = shape
+            alike.nodes.append(node)
+            return node  # written the same way with other numbers: another call
+        for other in alike.nodes:
+            self.known.setdefault(self._form(other, state), other)
+        alike.nodes.clear()
+        alike.shape = ()
+        return self.known.setdefault(self._form(node, state), node)
+
+    def _state(self, node: Node) -> Hashable:
+        """Return what stands for the contents of all that `node` reads."""
+        if not self.versions and not self.epoch:
+            return ()
         reads = {c: self.versions[c] for c in self.analysis.reads(node) if c in self.versions}
-        state = (self.epoch, frozenset(reads.items()))
-        if node.op in ("get_attr", "call_module"):
-            return (node.op, node.target, self._freeze((node.args, dict(node.kwargs))), state)
+        return (self.epoch, frozenset(reads.items())) if reads or self.epoch else ()
+
+    def _form(self, node: Node, state: Hashable) -> Hashable:
+        """Return what two calls have in common if and only if they mean the same."""
         call = call_of(node, False)
         index, values = call.forms[0]
         return (head(node, False), index, self._freeze(values), state)
 
     def _freeze(self, value: Any) -> Hashable:
         """Return a hashable stand-in that is equal for equal values of one type only."""
-        if isinstance(value, Node):
+        kind = type(value)
+        if kind is Node:
             return self.first.get(value, value)
+        if kind in _PLAIN:
+            return (kind, value)
         if isinstance(value, list | tuple):
-            return (list, tuple(self._freeze(item) for item in value))
+            return tuple([self._freeze(item) for item in value])
         if isinstance(value, dict):
             return (dict, tuple((key, self._freeze(item)) for key, item in value.items()))
         if isinstance(value, slice):
