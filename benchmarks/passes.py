@@ -2,8 +2,8 @@
 
 python benchmarks/passes.py [--repeat 3] [--growth] [--only NAME]
 
-Each row is run by both libraries in turn on the same program; the least time counts. With `--growth`, the time of symtrace
-for each node at n, 2n, 4n, 8n.
+Each row is run by both libraries in turn on the same program; the least time counts. With `--growth`, the time
+of symtrace for each node at n, 2n, 4n, 8n.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def cse(fx: Any, n: int) -> Work:
 def dce(fx: Any, n: int) -> Work:
     graph = fx.Graph()
     x = value = graph.placeholder("x")
-    for index in range(n // 2):
+    for _ in range(n // 2):
         value = graph.call_function(torch.sin, (value,))
         graph.call_function(torch.cos, (x,))
     graph.output(value)
@@ -162,7 +162,10 @@ def compare(rows: tuple[Row, ...], repeat: int) -> list[str]:
     for row in rows:
         ours, theirs = fastest(row, (symtrace, torch.fx), row.size, repeat)
         ratios.append(theirs / ours)
-        print(f"{row.name:<30}{row.size:>8}{ours * 1e3:>13.2f}{theirs * 1e3:>13.2f}{theirs / ours:>8.1f}x", flush=True)
+        print(
+            f"{row.name:<30}{row.size:>8}{ours * 1e3:>13.2f}{theirs * 1e3:>13.2f}{theirs / ours:>8.1f}x",
+            flush=True,
+        )
         floor = next((value for name, value in FLOORS.items() if row.name.startswith(name)), 2.0)
         if theirs / ours < floor:
             broken.append(f"{row.name}: {theirs / ours:.2f}x is under {floor}x")
@@ -180,9 +183,13 @@ def growth(rows: tuple[Row, ...], repeat: int, start: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--growth", action="store_true", help="time for each node at n, 2n, 4n, 8n instead of ratios")
+    parser.add_argument(
+        "--growth", action="store_true", help="time for each node at n, 2n, 4n, 8n instead of ratios"
+    )
     parser.add_argument("--start", type=int, default=25_000, help="the smallest size of --growth")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a row is too slow")
     parser.add_argument("--only", default="", help="rows whose name contains this")

@@ -34,8 +34,10 @@ LAYERS = [
 
 
 COMPAT = [
+    "passes/net_min_base.py",
     "passes/split_module.py",
     "passes/split_utils.py",
+    "passes/splitter_base.py",
     "passes/infra/partitioner.py",
     "passes/utils/fuser_utils.py",
 ]

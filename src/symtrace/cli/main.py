@@ -16,8 +16,10 @@ __all__ = ["cli", "main"]
 # name, loaded when it is asked for, so that `symtrace --help` does not wait for torch.
 _COMMANDS = {
     "code": "Write a captured program as a Python file that can be imported on its own.",
+    "diff": "Print where the graphs of two programs differ.",
     "draw": "Draw the graph of a program into a file.",
     "explain": "Explain a diagnostic code, with worked examples.",
+    "passes": "List the passes, or run some on a program and say what each did.",
     "show": "Print the graph of a program as a tree, a table or code.",
 }
 

@@ -16,7 +16,7 @@ from ..runtime import GraphModule, Interpreter
 from .errors import PartitionError
 from .fuse import fuse_as_graphmodule
 
-__all__ = ["Minimized", "minimize"]
+__all__ = ["Minimized", "Search", "minimize"]
 
 Run = Callable[[GraphModule, tuple[Any, ...]], Any]
 Compare = Callable[[Any, Any], bool]
@@ -68,7 +68,7 @@ def minimize(
         PartitionError: The whole program does not go wrong, or can't be run at all (ST246).
     """
     check_graph_module(gm)
-    search = _Search(
+    search = Search(
         gm, candidate, reference or (lambda module, inputs: module(*inputs)), compare or _is_close
     )
     search.record(args)
@@ -108,7 +108,9 @@ class _Recorder(Interpreter):
         return result
 
 
-class _Search:
+class Search:
+    """Runs parts of a program both ways."""
+
     def __init__(self, gm: GraphModule, candidate: Run, reference: Run, compare: Compare) -> None:
         self.gm, self.candidate, self.reference, self.compare = gm, candidate, reference, compare
         self.nodes = [node for node in gm.graph.nodes if node.op not in ("placeholder", "output")]
@@ -116,6 +118,7 @@ class _Search:
         self.known: dict[tuple[Node, Node], str | None] = {}
 
     def record(self, args: Sequence[Any]) -> None:
+        """Run the whole once and keep what each node gives."""
         recorder = _Recorder(copy.deepcopy(self.gm))
         try:
             recorder.run(*_copied(tuple(args)))
@@ -126,6 +129,7 @@ class _Search:
         self.values = recorder.found
 
     def part(self, nodes: Sequence[Node]) -> tuple[GraphModule, tuple[Any, ...]]:
+        """Return a part as a module of its own, with its inputs."""
         module, inputs, _ = fuse_as_graphmodule(self.gm, nodes, "Part", always_return_tuple=True)
         return copy.deepcopy(module), tuple(_copied(self.values[node.name]) for node in inputs)
 

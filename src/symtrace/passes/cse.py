@@ -168,7 +168,8 @@ class _Numbering:
         """Return a hashable stand-in that is equal for equal values of one type only."""
         kind = type(value)
         if kind is Node:
-            return self.first.get(value, value)
+            node: Node = self.first.get(value, value)
+            return node
         if kind in _PLAIN:
             return (kind, value)
         if isinstance(value, list | tuple):

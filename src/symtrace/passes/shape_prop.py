@@ -130,7 +130,7 @@ class ShapeProp(Interpreter):
         return result
 
     def propagate(self, *args: Any) -> Any:
-        """Run the module on example inputs.
+        """Run the module on example inputs; statistics and other buffers of the module are what they were.
 
         Args:
             *args: Inputs of the module.
@@ -139,10 +139,20 @@ class ShapeProp(Interpreter):
             What the module returns.
         """
         if self.fake_mode is None:
-            return self.run(*args)
+            return self._run_and_restore(args)
         fakes = [self.fake_mode.from_tensor(a) if _is_real(a) else a for a in args]
         with self.fake_mode:
             return self.run(*fakes)
+
+    def _run_and_restore(self, args: Any) -> Any:
+        buffers = {id(b): (b, b.detach().clone()) for b in self.module.buffers()}
+        try:
+            return self.run(*args)
+        finally:
+            with torch.no_grad():
+                for buffer, before in buffers.values():
+                    if not torch.equal(buffer, before):
+                        buffer.copy_(before)
 
 
 def _is_real(value: Any) -> bool:

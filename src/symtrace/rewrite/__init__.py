@@ -2,13 +2,18 @@
 
 from .matcher import InternalMatch, SubgraphMatcher
 from .replace import Match, ReplacedPatterns, replace_pattern, replace_pattern_with_filters
+from .rules import Rule, RuleSet, RuleStatistics, constant
 from .why_not import why_not
 
 __all__ = [
     "InternalMatch",
     "Match",
     "ReplacedPatterns",
+    "Rule",
+    "RuleSet",
+    "RuleStatistics",
     "SubgraphMatcher",
+    "constant",
     "replace_pattern",
     "replace_pattern_with_filters",
     "why_not",

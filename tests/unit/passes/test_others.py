@@ -231,3 +231,10 @@ def test_modules_are_reached_from_the_package():
     assert "cse" in dir(symtrace.passes)
     with pytest.raises(AttributeError):
         symtrace.passes.no_such_pass
+
+
+def test_finding_shapes_leaves_statistics_alone():
+    gm = symbolic_trace(nn.Sequential(nn.BatchNorm1d(3)))
+    before = {name: value.clone() for name, value in gm.state_dict().items()}
+    ShapeProp(gm).propagate(torch.rand(4, 3))
+    assert all(torch.equal(value, before[name]) for name, value in gm.state_dict().items())
