@@ -46,18 +46,22 @@ def shallow_module(module: nn.Module) -> nn.Module:
     return copy
 
 
-def own_modules(root: nn.Module) -> nn.Module:
+def own_modules(root: nn.Module, tensors: dict[int, Any] | None = None) -> nn.Module:
     """Return a tree of modules of its own that shares only the parameters with `root`.
 
     Running or switching the copy leaves the original alone: buffers and flags are its own. Parameters are the same
     objects, so that an optimiser sees both. Tied parameters, buffers and modules stay tied, and modules that are kept
-    in plain attributes, lists and dicts are replaced by their copies.
+    in plain attributes, lists and dicts are replaced by their copies. So are tensors in lists, tuples and dicts.
+
+    Args:
+        root: The module.
+        tensors: Filled with the copies of buffers and other tensors, by the identity of the original.
     """
     copies: dict[int, nn.Module] = {}
     for module in root.modules():
         if not isinstance(module, torch.jit.ScriptModule):  # which lives in C++ and is shared
             copies[id(module)] = shallow_module(module)
-    tensors: dict[int, Any] = {}
+    tensors = {} if tensors is None else tensors
     for copy in copies.values():
         state = copy.__dict__
         for name, child in state["_modules"].items():
@@ -71,7 +75,9 @@ def own_modules(root: nn.Module) -> nn.Module:
         if len(state) > len(_STANDARD):
             for name in state.keys() - _STANDARD:
                 value = state[name]
-                state[name] = _own_plain(value, tensors) if _is_plain(value) else _with_copies(value, copies)
+                state[name] = (
+                    _own_plain(value, tensors) if _is_plain(value) else _with_copies(value, copies, tensors)
+                )
     return copies.get(id(root), root)
 
 
@@ -94,15 +100,19 @@ def _own_tensor(buffer: Any) -> Any:
     return own.requires_grad_(buffer.requires_grad)
 
 
-def _with_copies(value: Any, copies: dict[int, nn.Module]) -> Any:
-    """Return `value` with modules replaced by their copies; the same object where there are none."""
+def _with_copies(
+    value: Any, copies: dict[int, nn.Module], tensors: dict[int, Any], inside: bool = False
+) -> Any:
+    """Return `value` with modules and tensors replaced by their copies; the same object where there are none."""
     if isinstance(value, nn.Module):
         return copies.get(id(value), value)
+    if inside and _is_plain(value):
+        return _own_plain(value, tensors)
     if type(value) in (list, tuple):
-        items = [_with_copies(item, copies) for item in value]
+        items = [_with_copies(item, copies, tensors, True) for item in value]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
     if type(value) is dict:
-        pairs = {key: _with_copies(item, copies) for key, item in value.items()}
+        pairs = {key: _with_copies(item, copies, tensors, True) for key, item in value.items()}
         return value if all(pairs[key] is value[key] for key in value) else pairs
     return value
 

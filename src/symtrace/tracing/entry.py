@@ -160,7 +160,10 @@ def _capture(
         tracer.dynamic = dynamic
     graph = _trace(tracer, root, concrete_args, args, kwargs)
     if isinstance(root, nn.Module):
-        owned = own_modules(root)
+        tensors: dict[int, Any] = {}
+        owned = own_modules(root, tensors)
+        # Tensors in lists and dicts of the module are part of its state, and the stand-in's own like the lists.
+        graph.interned = {name: tensors.get(id(value), value) for name, value in graph.interned.items()}
         for table in _FORWARD_HOOKS:
             # They ran during the trace and are part of the graph now.
             getattr(owned, table).clear()

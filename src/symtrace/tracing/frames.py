@@ -14,12 +14,15 @@ import torch
 from ..ir import Frame
 
 __all__ = [
+    "asks_for_class",
     "called_by_getattr",
     "is_assert",
     "is_compared_by_identity",
     "is_unpacking_mapping",
+    "is_users_call",
     "last_line",
     "last_user_frame",
+    "looks_up",
     "returned_length",
     "runs_operator",
     "unpacked_length",
@@ -28,6 +31,7 @@ __all__ = [
 ]
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 
 
@@ -139,6 +143,42 @@ def called_by_getattr(frame: FrameType) -> bool:
         frame = frame.f_back  # it passes the question on
     item = _running(frame)
     return item is not None and item.opname.startswith(("CALL", "PRECALL", "MATCH_CLASS"))
+
+
+def asks_for_class(frame: FrameType) -> bool:
+    """Tell whether `frame` reads `value.__class__`, or matches a value against a class in a `match` statement."""
+    return _asks_for_class(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=4096)
+def _asks_for_class(code: CodeType, offset: int) -> bool:
+    if _is_internal_file(code.co_filename):
+        return False
+    index = _index_at(code, offset)
+    if index < 0:
+        return False
+    item = _instructions(code)[1][index]
+    return item.opname == "MATCH_CLASS" or (
+        item.opname.startswith(("LOAD_ATTR", "LOAD_METHOD")) and item.argval == "__class__"
+    )
+
+
+def looks_up(frame: FrameType) -> bool:
+    """Tell whether `frame` looks for a value in a set or among the keys of a dict."""
+    item = _running(frame)
+    return item is not None and item.opname in (
+        "CONTAINS_OP",
+        "BINARY_SUBSCR",
+        "BINARY_OP",
+        "CALL",
+        "CALL_METHOD",
+    )
+
+
+def is_users_call(frame: FrameType) -> bool:
+    """Tell whether `frame` is of the user's code, rather than of torch's, symtrace's or Python's own."""
+    file = frame.f_code.co_filename
+    return not _is_internal_file(file) and not file.startswith(_PYTHON)
 
 
 def is_unpacking_mapping(frame: FrameType) -> bool:

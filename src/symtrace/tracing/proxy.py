@@ -14,7 +14,7 @@ import torch
 from ..errors import ArgumentError, TraceError
 from ..ir import Node
 from .blame import trace_error
-from .frames import called_by_getattr, is_assert, is_compared_by_identity, unpacked_length
+from .frames import asks_for_class, called_by_getattr, is_assert, is_compared_by_identity, unpacked_length
 
 if TYPE_CHECKING:
     from .recording import TracerBase
@@ -72,21 +72,41 @@ class Proxy:
             raise AttributeError(k)
         if k not in _TENSOR_NAMES or k in _IDENTITIES:
             frame = sys._getframe(1)
-            if k not in _TENSOR_NAMES and called_by_getattr(frame) and self.tracer.lacks_attribute(self, k):
+            if (
+                k not in _TENSOR_NAMES
+                and k not in self.tracer._named
+                and called_by_getattr(frame)
+                and self.tracer.lacks_attribute(self, k)
+            ):
                 raise AttributeError(f"'Tensor' object has no attribute {k!r}")
             if is_compared_by_identity(frame):
                 return self._ask("to_identity", Attribute(self, k), "is")
         if k in _PROPERTIES:
             attribute = Attribute(self, k)
+            if k in _COMPUTED:
+                attribute._record()  # autograd adds gradients up in the order of the operations
+                return attribute
             self.tracer._note_unread(weakref.ref(attribute))
             return attribute
         return Attribute(self, k)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _TENSOR_SLOTS:
+        if name in _TENSOR_SLOTS or type(self) in _OWN_CLASSES:
             self.tracer.call_function(setattr, (self, name, value), {})
+            self.tracer._named.add(name)
         else:
             object.__setattr__(self, name, value)
+
+    @property
+    def __class__(self) -> type:
+        """The class of the value for the program that reads it or matches it; for anyone else that of the object."""
+        if asks_for_class(sys._getframe(1)):
+            return self.tracer.class_of(self)
+        return type(self)
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:
+        raise TypeError("the class of a traced value can't be changed")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Record a call of the value."""
@@ -108,6 +128,7 @@ class Proxy:
         frame = sys._getframe(1)
         count = unpacked_length(frame)
         if count is not None:
+            self.tracer._assume_length(self, count)
             return iter([self[index] for index in range(count)])  # type: ignore[index]
         return self._ask("iter", self)  # type: ignore[no-any-return]
 
@@ -176,6 +197,7 @@ _PROPERTIES = frozenset(
     if not name.startswith("_") and not callable(getattr(torch.Tensor, name, len))
 )
 """Attributes of tensors that are no methods."""
+_COMPUTED = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
 _TENSOR_DUNDERS = frozenset({"__and__", "__or__", "__dlpack__"})
 
 
@@ -350,3 +372,5 @@ def _install_operators() -> None:
 
 
 _install_operators()
+_OWN_CLASSES = frozenset({Proxy, Attribute, ParameterProxy})
+"""Classes whose objects have no attributes of a subclass's own."""

@@ -86,6 +86,7 @@ class TracerBase:
         self._guarded: set[Node] = set()
         self.levels: list[Level] = []
         self._calls: dict[Any, tuple[str, Any]] = {}
+        self._named: set[str] = set()
         self._unread: list[weakref.ref[Attribute]] = []
 
     # ------------------------------------------------------------------ recording
@@ -145,6 +146,9 @@ class TracerBase:
             attribute = held()
             if attribute is not None:
                 attribute._record()
+
+    def _assume_length(self, value: Proxy, count: int) -> None:
+        """Note that a value was unpacked into so many names."""
 
     def _refuse_mutation(self, node: Node) -> None:
         overload = writing_overload(node.target, node.args, node.kwargs)

@@ -25,6 +25,8 @@ def names_used(
 ) -> Iterator[tuple[dict[str, Any], str, types.CodeType]]:
     """Yield the globals of a function, and of the functions it may call, with each name that they use, and where.
 
+    Each code comes once with an empty name, too.
+
     Followed are functions by the names of globals and of variables around the function, and methods by their names on
     the module itself, on what is in it, and on modules, classes and objects that are named beside them.
 
@@ -51,6 +53,7 @@ def names_used(
             code = codes.pop()
             codes.extend(constant for constant in code.co_consts if type(constant) is types.CodeType)
             places = list(_places(code.co_names, table, owner))
+            yield table, "", code
             for name in code.co_names:
                 yield table, name, code
                 stack.append(table.get(name))

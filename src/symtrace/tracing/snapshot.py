@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from .outside import advanced, position
 from .proxy import Proxy, collect_proxies
 
 __all__ = ["Change", "Snapshot"]
@@ -91,6 +92,9 @@ class Snapshot:
         root: The module that is traced.
         function: What was given to be traced.
 
+    Attributes:
+        iterators: Names of iterators that outlive the call, by identity.
+
     Cost: the attributes of all modules, and the items of the containers in them.
     """
 
@@ -99,10 +103,17 @@ class Snapshot:
         self._empty: list[tuple[str, dict[str, Any]]] = []
         self._slots: list[_Slot] = []
         self._seen: set[int] = set()
+        self._positions: list[tuple[str, Any, Any]] = []
+        self.iterators: dict[int, str] = {}
         for path, module in root.named_modules():
             self._add_module(f"self.{path}." if path else "self.", module)
         if function is not root:
             self._add_function(function)
+
+    def _watch_iterator(self, name: str, value: Any) -> None:
+        """Add what moves on when it is asked, inside C code."""
+        self.iterators[id(value)] = name
+        self._positions.append((name, value, position(value)))
 
     def _add_module(self, prefix: str, module: nn.Module) -> None:
         if isinstance(module, torch.jit.ScriptModule):  # its state lives in C++, out of the program's reach
@@ -147,7 +158,7 @@ class Snapshot:
         value = holder.get(key) if type(holder) is dict else getattr(holder, key, _MISSING)
         if type(value) in _DATA:
             self._slots.append(_Slot(name, holder, key, value))
-        elif isinstance(value, _CONTAINERS):
+        elif isinstance(value, _CONTAINERS) or _moves_on(type(value)):
             self._walk(name, value)
 
     def _walk(self, name: str, value: Any) -> None:
@@ -166,6 +177,8 @@ class Snapshot:
             before = set(value) if issubclass(cls, set) else list(value)
             self._containers.append(_Container(name, value, before))
             self._walk_all(name, enumerate(before), len(before))
+        elif _moves_on(cls):
+            self._watch_iterator(name, value)
         elif cls.__module__ == "numpy" and cls.__name__ == "ndarray":
             self._containers.append(_Container(name, value, value.copy()))
         elif cls.__module__.partition(".")[0] not in _FOREIGN and type(getattr(value, "__dict__", 0)) is dict:
@@ -181,6 +194,8 @@ class Snapshot:
     def restore(self) -> Change | None:
         """Put everything back, and return the first thing that had changed."""
         change: Change | None = None
+        for moved in advanced(self._positions):
+            change = change or Change(moved, "advances", None)
         filled = [
             _Container(prefix, table, {}, "registers or replaces") for prefix, table in self._empty if table
         ]
@@ -207,6 +222,10 @@ class Snapshot:
                 slot.put_back()
                 change = change or Change(slot.name, "assigns", found[0] if found else None)
         return change
+
+
+def _moves_on(cls: type) -> bool:
+    return hasattr(cls, "__next__") or cls.__module__ == "numpy.random._generator"
 
 
 _FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}

@@ -28,8 +28,10 @@ from .blame import trace_error
 from .contexts import Flags, patch_contexts
 from .control_flow.lifting import lift, lift_asking
 from .frames import last_line, last_user_frame
+from .identity import questions_of, watching_questions
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .mode import CaptureMode
+from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .process_state import RandomStates, patch_process_state, swapped_tensor
 from .proxy import ParameterProxy, Proxy
 from .recording import Scope
@@ -380,7 +382,8 @@ class Tracer(Watcher):
         random_states, grad_mode, flags = RandomStates(), torch.is_grad_enabled(), Flags()
         leaked = drawn = changed = None
         try:
-            with hooks.installed(self) as patches:
+            with watching_questions(self._on_question) as watch, hooks.installed(self) as patches:
+                self._watch_questions: Callable[[], None] | None = watch
                 self._patch(patches, function)
                 with self._mode():
                     call, args = self.create_args_for_root(function, is_module, concrete_args)
@@ -487,6 +490,7 @@ class Tracer(Watcher):
         patch_process_state(patches)
         patch_transforms(patches)
         patch_contexts(patches)
+        patch_outside(patches)
         patch_wrapped(patches, self.leaf_functions)
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
@@ -524,8 +528,19 @@ class Tracer(Watcher):
         table = getattr(plain, "__globals__", None)
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
+        last = None
         for place, name, code in names_used(plain, self._scanned, owner):
             self._snapshot.watch_global(place, name)
+            if code is not last:
+                last = code
+                if self._watch_questions is not None and questions_of(code):
+                    self._watch_questions()
+                    self._watch_questions = None
+            if id(place.get(name)) in CLOCKS:
+                self._patches.patch(place, name, patch_clock)
+            elif reads_date(name, place, code):
+                where = Location(code.co_filename, code.co_firstlineno)
+                self.report.add("frozen", f"what `{name}` of datetime gives", where)
             if name in _TABLES_OF_MODULES:
                 self._note_table(name, code)
             if name == "type" and "type" not in place:

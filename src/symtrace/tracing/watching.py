@@ -24,7 +24,7 @@ from ..runtime.graph import Graph, find_module
 from . import hooks
 from .blame import data_dependent, here, trace_error
 from .control_flow.branches import Level
-from .frames import is_compared_by_identity, returned_length, user_frame
+from .frames import is_compared_by_identity, looks_up, returned_length, user_frame
 from .guards import add_guard
 from .kinds import class_matches, kind_of
 from .known import Unknown
@@ -42,6 +42,13 @@ _SHOWS = re.compile(
     r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
 )
 """Lines on which the text of a value is for people to read."""
+
+
+def _names_tensor_type(classes: Any) -> bool:
+    """Tell whether there is a class such as `torch.FloatTensor` among the classes of an `isinstance`."""
+    if type(classes) is tuple:
+        return any(map(_names_tensor_type, classes))
+    return type(classes) is type(torch.FloatTensor)
 
 
 @dataclass
@@ -351,9 +358,19 @@ class Watcher(TracerBase):
         with hooks.tracing_as(None):
             kind = kind_of(value.node, self.attribute, self.examples)
             answer = class_matches(kind, classes)
+        if not answer and issubclass(kind, torch.Tensor) and _names_tensor_type(classes):
+            asked = self.create_proxy("call_function", hooks.original_isinstance, (value, classes), {})
+            return bool(asked)  # of its dtype, which only a call tells
+        self._assume_class(value, kind)
+        return answer
+
+    def _assume_length(self, value: Proxy, count: int) -> None:
+        if value.node.op == "placeholder" and value.node not in self.examples:
+            self.report.add("assumption", f"`{value.node.target}` has {count} items", here(3))
+
+    def _assume_class(self, value: Proxy, kind: type) -> None:
         if value.node.op == "placeholder" and value.node.type is None and value.node not in self.examples:
             self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
-        return answer
 
     def _on_fake_isinstance(self, classes: Any) -> bool:
         """What `isinstance` says of a fake tensor: the truth, where it stands for nothing else."""
@@ -365,6 +382,11 @@ class Watcher(TracerBase):
 
     def class_of(self, value: Proxy) -> type:
         """Return the class that `type(value)` would give for the value itself."""
+        kind = self._kind(value)
+        self._assume_class(value, kind)
+        return kind
+
+    def _kind(self, value: Proxy) -> type:
         with hooks.tracing_as(None):
             return kind_of(value.node, self.attribute, self.examples)
 
@@ -384,6 +406,10 @@ class Watcher(TracerBase):
     def to_hash(self, obj: Proxy) -> int:
         """Answer `hash(value)`: that of the object for tensors, else that of the value, where it is known."""
         if self._is_opaque(obj):
+            node, frame = obj.node, user_frame(2)
+            unknown = node.op == "placeholder" and node.type is None and node not in self.examples
+            if unknown and frame is not None and looks_up(frame):
+                raise data_dependent(obj, "hash", "ST013")  # a number or a dtype would be found by its value
             return object.__hash__(obj)
         return hash(self.to_identity(obj, "hash"))
 
@@ -414,9 +440,38 @@ class Watcher(TracerBase):
                 return iter([obj[index] for index in range(count)])  # type: ignore[index]
         return super().iter(obj)
 
+    def _on_question(self, asked: str, values: list[Any]) -> None:
+        """Refuse what Python would answer wrongly for a traced value, without asking it.
+
+        Raises:
+            DataDependentError: ST013, an `is` with something else than None; ST020, a pattern of a sequence or mapping.
+            TraceError: ST024, such a pattern for a value that has no name.
+        """
+        if not values:
+            raise trace_error(
+                "ST024", reason="a pattern looks into the result of a call; give that a name first"
+            )
+        traced = [value for value in values if issubclass(type(value), Proxy)]
+        if len(traced) == 2:
+            if traced[0] is not traced[1] and all(value.node.op == "placeholder" for value in traced):
+                names = " and ".join(f"`{value.node.target}`" for value in traced)
+                self.report.add("assumption", f"{names} are not the same object", here())
+            return
+        for value in traced:
+            known = value.node.op in ("placeholder", "get_attr") or value.node.target in (
+                getattr,
+                operator.getitem,
+            )
+            is_tensor = issubclass(self._kind(value), torch.Tensor)
+            if is_tensor and (not known or value.node in self.examples or value.node.type is not None):
+                continue
+            code, text = ("ST013", "is") if asked == "is" else ("ST020", "match")
+            self.refusal = data_dependent(value, text, code)
+            raise self.refusal
+
     def _is_opaque(self, obj: Proxy) -> bool:
         """Tell whether only the object counts, as with tensors, whose content is never looked at."""
-        kind = self.class_of(obj)
+        kind = self._kind(obj)
         return kind is object or issubclass(kind, torch.Tensor | list | dict)
 
     def to_bool(self, obj: Proxy) -> bool:
