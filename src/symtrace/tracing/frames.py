@@ -175,10 +175,22 @@ def looks_up(frame: FrameType) -> bool:
     )
 
 
-def is_users_call(frame: FrameType) -> bool:
-    """Tell whether `frame` is of the user's code, rather than of torch's, symtrace's or Python's own."""
-    file = frame.f_code.co_filename
-    return not _is_internal_file(file) and not file.startswith(_PYTHON)
+def is_users_call(frame: FrameType | None) -> bool:
+    """Tell whether the user's code calls, itself or through Python's own library, rather than torch's or symtrace's."""
+    while frame is not None and _is_pythons(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None or _is_internal_file(frame.f_code.co_filename):
+        return False
+    while frame is not None and not frame.f_code.co_filename.startswith(_OWN):
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return False  # a module that is imported meanwhile
+        frame = frame.f_back
+    return True
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_pythons(file: str) -> bool:
+    return (file.startswith(_PYTHON) and "site-packages" not in file) or file.startswith("<frozen")
 
 
 def is_unpacking_mapping(frame: FrameType) -> bool:

@@ -64,7 +64,7 @@ def _refusing(what: str) -> Any:
 
     def make(original: Any) -> Any:
         def hook(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if active_tracer() is not None:
+            if active_tracer() is not None and is_users_call(sys._getframe(1)):
                 raise trace_error("ST026", what=what)
             return original(self, *args, **kwargs)
 
@@ -78,7 +78,7 @@ def _drawing(name: str) -> Any:
         original = getattr(random.Random.__base__, name)
 
         def draw(self: Any, *args: Any) -> Any:
-            if active_tracer() is not None:
+            if active_tracer() is not None and is_users_call(sys._getframe(1)):
                 raise trace_error("ST026", what="draws from a random generator of its own")
             return original(self, *args)
 
