@@ -27,6 +27,10 @@ UNDEFINED = frozenset({
 """Operators whose result has no defined content."""
 
 
+EXCEPTIONS: frozenset[tuple[str, str]] = frozenset()
+"""Operators and variants that are not captured; see docs/limits.md."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of one variant of an operator on one sample.

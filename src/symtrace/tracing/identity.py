@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import dis
 import functools
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Question", "questions_of", "watching_questions"]
+import torch
+
+from .blame import data_dependent, here, trace_error
+from .proxy import Proxy
+
+if TYPE_CHECKING:
+    from .watching import Watcher
+
+__all__ = ["Question", "answer_question", "questions_of", "watching_questions"]
 
 Question = tuple[str, tuple[str, ...]]
 """What is asked, `"is"` or `"match"`, and the local variables it is asked of."""
@@ -94,3 +103,31 @@ def watching_questions(ask: _Ask) -> Iterator[Callable[[], None]]:
     finally:
         if before is None:
             sys.settrace(None)
+
+
+def answer_question(tracer: Watcher, asked: str, values: list[Any]) -> None:
+    """Refuse what Python would answer wrongly for a traced value, without asking it.
+
+    Raises:
+        DataDependentError: ST013, an `is` with something else than None; ST020, a pattern of a sequence or mapping.
+        TraceError: ST024, such a pattern for a value that has no name.
+    """
+    if not values:
+        raise trace_error("ST024", reason="a pattern looks into the result of a call; give that a name first")
+    traced = [value for value in values if issubclass(type(value), Proxy)]
+    if len(traced) == 2:
+        if traced[0] is not traced[1] and all(value.node.op == "placeholder" for value in traced):
+            names = " and ".join(f"`{value.node.target}`" for value in traced)
+            tracer.report.add("assumption", f"{names} are not the same object", here())
+        return
+    for value in traced:
+        known = value.node.op in ("placeholder", "get_attr") or value.node.target in (
+            getattr,
+            operator.getitem,
+        )
+        is_tensor = issubclass(tracer._kind(value), torch.Tensor)
+        if is_tensor and (not known or value.node in tracer.examples or value.node.type is not None):
+            continue
+        code, text = ("ST013", "is") if asked == "is" else ("ST020", "match")
+        tracer.refusal = data_dependent(value, text, code)
+        raise tracer.refusal

@@ -22,6 +22,7 @@ from ..runtime import Graph, GraphModule
 from . import hooks
 from .arguments import ATOMS
 from .blame import trace_error
+from .kinds import kind_of
 from .proxy import isinstance_proxy
 
 if TYPE_CHECKING:
@@ -168,16 +169,36 @@ def _piece(
         raise trace_error("ST023", attribute=changed[0], what=what)
     for key in [key for key in tracer._written if key not in held]:
         del tracer._written[key]  # read inside: it is read again outside
-    return _Piece(nodes, _inside(nodes, stand_ins), stand_ins, output, result)
+    return _Piece(nodes, _inside(tracer, nodes, stand_ins), stand_ins, output, result)
 
 
-def _inside(nodes: list[Node], stand_ins: list[Node]) -> list[Node]:
-    """Return the nodes that have to run inside; parts of values outside are read outside, where others may use them."""
+_METADATA = frozenset({"device", "dtype", "itemsize", "layout", "ndim", "shape"})
+
+
+def _reads_what_stays(tracer: Watcher, node: Node) -> bool:
+    """Tell whether a node reads what no operation inside can change: a module, a size, one of several results."""
+    if node.op == "get_attr":
+        return True
+    if node.op != "call_function" or len(node.args) != 2:
+        return False
+    if node.target is getattr:
+        return node.args[1] in _METADATA
+    owner, key = node.args
+    return (
+        node.target is operator.getitem
+        and type(key) in (int, str)
+        and isinstance(owner, Node)
+        and not issubclass(kind_of(owner, tracer.attribute, tracer.examples), torch.Tensor)
+    )
+
+
+def _inside(tracer: Watcher, nodes: list[Node], stand_ins: list[Node]) -> list[Node]:
+    """Return the nodes that have to run inside; others may be used outside, too."""
     inside = set(stand_ins)
     found = []
     for node in nodes:
-        reads = node.op == "get_attr" or node.target in (getattr, operator.getitem)
-        if node not in inside and not (reads and inside.isdisjoint(node.all_input_nodes)):
+        stays = inside.isdisjoint(node.all_input_nodes) and _reads_what_stays(tracer, node)
+        if node not in inside and not stays:
             inside.add(node)
             found.append(node)
     return found

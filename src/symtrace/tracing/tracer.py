@@ -40,7 +40,7 @@ from .scanning import names_used
 from .shims import SHIMS
 from .snapshot import Change, Snapshot
 from .state import Need, Restart
-from .transforms import patch_transforms
+from .transforms import MASKED, patch_transforms
 from .watching import Watcher
 from .wrapping import patch_wrapped
 
@@ -491,7 +491,7 @@ class Tracer(Watcher):
         patch_transforms(patches)
         patch_contexts(patches)
         patch_outside(patches)
-        patch_wrapped(patches, self.leaf_functions)
+        patch_wrapped(patches, (*self.leaf_functions, *MASKED))
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
         for need in self._needs:

@@ -19,7 +19,14 @@ from .wrapping import same_function, trampoline
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["checkpointed", "patch_transforms"]
+__all__ = ["MASKED", "checkpointed", "patch_transforms"]
+
+MASKED = tuple(
+    value
+    for name, value in vars(torch.masked).items()
+    if type(value) is types.FunctionType and not name.startswith("_") and "masked" not in name
+)
+"""Functions of `torch.masked`: Python programs that look at the layout of a mask, so that each stays one node."""
 
 _CURRIED = ("functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "vmap")
 """Of `torch.func`: they return a function."""

@@ -26,6 +26,7 @@ from .blame import data_dependent, here, trace_error
 from .control_flow.branches import Level
 from .frames import is_compared_by_identity, looks_up, returned_length, user_frame
 from .guards import add_guard
+from .identity import answer_question
 from .kinds import class_matches, kind_of
 from .known import Unknown
 from .proxy import Proxy, collect_proxies
@@ -441,33 +442,7 @@ class Watcher(TracerBase):
         return super().iter(obj)
 
     def _on_question(self, asked: str, values: list[Any]) -> None:
-        """Refuse what Python would answer wrongly for a traced value, without asking it.
-
-        Raises:
-            DataDependentError: ST013, an `is` with something else than None; ST020, a pattern of a sequence or mapping.
-            TraceError: ST024, such a pattern for a value that has no name.
-        """
-        if not values:
-            raise trace_error(
-                "ST024", reason="a pattern looks into the result of a call; give that a name first"
-            )
-        traced = [value for value in values if issubclass(type(value), Proxy)]
-        if len(traced) == 2:
-            if traced[0] is not traced[1] and all(value.node.op == "placeholder" for value in traced):
-                names = " and ".join(f"`{value.node.target}`" for value in traced)
-                self.report.add("assumption", f"{names} are not the same object", here())
-            return
-        for value in traced:
-            known = value.node.op in ("placeholder", "get_attr") or value.node.target in (
-                getattr,
-                operator.getitem,
-            )
-            is_tensor = issubclass(self._kind(value), torch.Tensor)
-            if is_tensor and (not known or value.node in self.examples or value.node.type is not None):
-                continue
-            code, text = ("ST013", "is") if asked == "is" else ("ST020", "match")
-            self.refusal = data_dependent(value, text, code)
-            raise self.refusal
+        answer_question(self, asked, values)
 
     def _is_opaque(self, obj: Proxy) -> bool:
         """Tell whether only the object counts, as with tensors, whose content is never looked at."""

@@ -124,3 +124,41 @@ def test_state_that_such_a_function_assigns_is_refused():
     with pytest.raises(fx.TraceError) as caught:
         fx.symbolic_trace(Counts())
     assert caught.value.code == "ST023"
+
+
+class Recomputed(nn.Module):
+    """Changes state in a checkpoint, which does so again backwards."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("offset", torch.rand(4))
+        self.body = body
+
+    def step(self, x):
+        return self.body(self, x)
+
+    def forward(self, x, y):
+        return checkpoint(self.step, x * y, use_reentrant=False)
+
+
+def swaps_data(m, x):
+    m.offset.data = m.offset.data + 1
+    m.offset.add_(1)
+    return x * m.offset
+
+
+@pytest.mark.parametrize("body", [lambda m, x: m.norm(x), swaps_data, lambda m, x: x.relu() * 2])
+def test_a_checkpoint_changes_state_again_backwards(body):
+    model, twin = Recomputed(body), Recomputed(body)
+    twin.load_state_dict(model.state_dict())
+    gm = fx.symbolic_trace(twin)
+    for number in range(3):
+        results = []
+        for module in (model, gm):
+            torch.manual_seed(number)
+            x = torch.randn(3, 4, requires_grad=True)
+            result = module(x, torch.randn(3, 4))
+            results.append((result, torch.autograd.grad(result.sum(), x)[0], *module.state_dict().values()))
+        for one, other in zip(*results, strict=True):
+            assert torch.equal(one, other)
