@@ -56,6 +56,20 @@ class Evaluator:
             self._real[id(fake)] = tensor
         return found[1]
 
+    def module(self, module: Any) -> Callable[..., Any]:
+        """Return what calls a module that is one node, without writing to its buffers.
+
+        The fake mode runs what has no fake tensor among its arguments for real, as the counter of a batch norm.
+        """
+        if isinstance(module, torch.jit.ScriptModule):
+            return module  # type: ignore[no-any-return]
+        tensors = dict(module.named_buffers())
+        tensors.update((name, value) for name, value in module.named_parameters() if value.is_meta)
+        if not tensors:
+            return module  # type: ignore[no-any-return]
+        stand_ins: dict[str, torch.Tensor] = {name: self.stand_in(tensor) for name, tensor in tensors.items()}
+        return lambda *args, **kwargs: torch.func.functional_call(module, stand_ins, args, kwargs)
+
     def fresh(self, tensor: torch.Tensor, device: torch.device | None = None) -> FakeTensor:
         """Return a fake tensor for an example, which stands for no tensor of the module."""
         with unwatched():

@@ -81,6 +81,7 @@ class ExampleTracer(ExampleInputs, Tracer):
         self._parts: dict[Any, Node] = {}
         self._reads: dict[Any, Node] = {}
         self._pinned: set[Node] = set()
+        self._checked: set[Any] = set()
         self._content = Content(self)
         self._given: dict[Node, Any] = {}
         self.facts: dict[Node, Any] = {}
@@ -282,7 +283,7 @@ class ExampleTracer(ExampleInputs, Tracer):
                 return getattr(first, target)(*rest, **named)
 
         elif kind == "call_module":
-            function = self.attribute(target)
+            function = self._evaluator.module(self.attribute(target))
         else:
             function = target
         return self._evaluator.call(function, args, kwargs)
@@ -355,8 +356,14 @@ class ExampleTracer(ExampleInputs, Tracer):
     # ------------------------------------------------------------------ decisions
 
     def _guard(self, node: Node, value: Any) -> None:
-        if not self._is_pinned(node):
-            self._pinned.add(node)
+        if self._is_pinned(node):
+            return
+        self._pinned.add(node)
+        same = (
+            (node.target, node.args) if node.op == "call_function" and node.target in _PURE_NUMBERS else node
+        )
+        if same not in self._checked:
+            self._checked.add(same)
             add_guard(self, node, value)
 
     def is_open(self, value: Any) -> bool:
@@ -393,7 +400,7 @@ class ExampleTracer(ExampleInputs, Tracer):
 
     def _tables(self) -> dict[str, Any]:
         flags = {name: getattr(self, name) for name in ("_ranks_pinned", "_sizes_pinned")}
-        return {**super()._tables(), **flags, "_pinned": set(self._pinned)}
+        return {**super()._tables(), **flags, "_pinned": set(self._pinned), "_checked": set(self._checked)}
 
     def _is_pinned(self, node: Node) -> bool:
         if node in self._pinned:
