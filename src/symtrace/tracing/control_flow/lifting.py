@@ -14,6 +14,9 @@ from .lift import FLOW, lifted_code
 
 __all__ = ["lift", "lift_asking"]
 
+_MOST_OF_ONE_TEXT = 8
+"""How many functions made from one piece of text are lifted: one that each trace makes anew never would be."""
+
 
 def lift(patches: PatchSet, function: types.FunctionType, lifted: set[int]) -> None:
     """Have a function tell which way it goes, if its text can be found.
@@ -44,6 +47,16 @@ def lift_asking(needs: Collection[Need], lifted: set[int]) -> None:
     function = None if frame is None else function_of(frame)
     if function is None or id(function) in lifted:
         return
+    place = function.__code__.co_filename, function.__code__.co_firstlineno, function.__qualname__
+    if sum(_text_place(need.place) == place for need in needs) >= _MOST_OF_ONE_TEXT:
+        return
     need = Need.of(function, "control flow")
     if need not in needs and lifted_code(function.__code__) is not None:
         raise Restart(need)
+
+
+def _text_place(place: object) -> tuple[str, int, str] | None:
+    """Return where a function was defined, which lifting leaves as it is."""
+    if type(place) is not types.FunctionType:
+        return None
+    return place.__code__.co_filename, place.__code__.co_firstlineno, place.__qualname__
