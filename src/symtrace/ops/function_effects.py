@@ -279,7 +279,10 @@ def _is_out(overload: Any) -> bool:
 def _aten_overloads(qualified: str) -> list[Any]:
     namespace, _, name = qualified.partition("::")
     packet = getattr(getattr(torch.ops, namespace), name, None) if namespace else None
-    return [] if packet is None else [getattr(packet, overload) for overload in packet.overloads()]
+    is_operator = isinstance(
+        packet, torch._ops.OpOverloadPacket
+    )  # not `__mul__` and the like of the namespace itself
+    return [] if not is_operator else [getattr(packet, overload) for overload in packet.overloads()]
 
 
 def _functional_rule(target: Callable[..., Any], name: str) -> _Rule:

@@ -66,5 +66,6 @@ class Rollback:
         with torch.no_grad():
             for tensor, copied in self._tensors:
                 if not torch.equal(tensor, copied):
-                    tensor.copy_(copied)
+                    with torch.inference_mode(tensor.is_inference()):
+                        tensor.copy_(copied)
         torch.set_rng_state(self._random)

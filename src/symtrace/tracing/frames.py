@@ -16,8 +16,10 @@ from ..ir import Frame
 __all__ = [
     "asks_for_class",
     "called_by_getattr",
+    "handles_exceptions",
     "is_assert",
     "is_compared_by_identity",
+    "is_internal",
     "is_unpacking_mapping",
     "is_users_call",
     "last_line",
@@ -38,6 +40,11 @@ _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 @functools.lru_cache(maxsize=1024)
 def _is_internal_file(file: str) -> bool:
     return file.startswith((_OWN, _TORCH, "<frozen")) or file.endswith("contextlib.py")
+
+
+def is_internal(frame: FrameType) -> bool:
+    """Tell whether a frame runs code of torch or symtrace."""
+    return _is_internal_file(frame.f_code.co_filename)
 
 
 def user_frame(depth: int = 1) -> FrameType | None:
@@ -223,6 +230,16 @@ def unpacked_length(frame: FrameType) -> int | None:
     """Return how many values `frame` is unpacking a value into, or None if it does something else with it."""
     item = _running(frame)
     return item.arg if item is not None and item.opname == "UNPACK_SEQUENCE" else None
+
+
+def handles_exceptions(frame: FrameType) -> bool:
+    """Tell whether an exception raised where `frame` is running would be handled in it, or pass a `with` block."""
+    code = frame.f_code
+    if sys.version_info >= (3, 11):
+        # The table of handlers; `dis` reads it under a private name only, from 3.11 to 3.14.
+        table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        return any(entry.start <= frame.f_lasti < entry.end and entry.depth >= 0 for entry in table)
+    return any(item.opname in ("SETUP_FINALLY", "SETUP_WITH") for item in _instructions(code)[1])
 
 
 def runs_operator(frame: FrameType) -> bool:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from ...runtime import Graph
     from ..watching import Watcher
 
-__all__ = ["Level", "Raised", "record_branches", "recorded"]
+__all__ = ["Level", "Raised", "record_branches", "recorded", "refusal"]
+
+
+def refusal(tracer: Watcher, what: str) -> TraceError:
+    """Return the error for a decision that can't be kept; it stands even where the program handles it."""
+    tracer.refusal = TraceError("ST033", location=here(3), what=what)
+    return tracer.refusal
 
 
 class Raised(BaseException):
@@ -108,9 +114,10 @@ def record_branches(
     """
     try:
         return _record(tracer, test, then, orelse, held)
-    except TraceError as refusal:
-        if refusal.code != "ST033" or not tracer.is_flag(test):
+    except TraceError as error:
+        if error.code != "ST033" or not tracer.is_flag(test):
             raise
+        tracer.refusal = None
     # The flag of a module holds for many calls: the way it has now is taken, with a guard.
     return then() if test else orelse()
 
@@ -122,13 +129,13 @@ def _record(
     orelse: Callable[[], Any],
     held: Callable[[], Any],
 ) -> Any:
-    containers = _Containers(held)
+    containers = _Containers(tracer, held)
     first = recorded(tracer, then)
     containers.refuse_changes()
     paths = first, recorded(tracer, orelse)
     containers.refuse_changes()
     if all(path.raised for path in paths):
-        raise TraceError("ST033", location=here(3), what="raises on both ways of a decision on traced values")
+        raise refusal(tracer, "raises on both ways of a decision on traced values")
     merger = _Merger(tracer, paths)
     shape = merger.merge(paths[0].value, paths[1].value)
     if not merger.outputs[0] and not any(map(_does_something, paths)):
@@ -161,7 +168,8 @@ def _does_something(path: _Path) -> bool:
 class _Containers:
     """Lists, dicts and sets as they are before a path is recorded, on which it must not change them."""
 
-    def __init__(self, held: Callable[[], Any]) -> None:
+    def __init__(self, tracer: Watcher, held: Callable[[], Any]) -> None:
+        self._tracer = tracer
         try:
             values = held()
         except NameError:  # one of them has no value yet
@@ -172,9 +180,7 @@ class _Containers:
         for value, before in self._held:
             parts = (value.values(), before.values()) if type(value) is dict else (value, before)
             if len(value) != len(before) or any(a is not b for a, b in zip(*parts, strict=True)):
-                raise TraceError(
-                    "ST033", location=here(4), what="changes a container on one way of a decision"
-                )
+                raise refusal(self._tracer, "changes a container on one way of a decision")
 
 
 @dataclass(frozen=True)
@@ -220,7 +226,7 @@ class _Merger:
         if not is_traced and cls is type(two) and _equal(one, two):
             return one
         if not self._tracer.may_merge(one, two):
-            raise TraceError("ST033", location=here(4), what="makes values of different kinds on two ways")
+            raise refusal(self._tracer, "makes values of different kinds on two ways")
         self.outputs[0].append(one)
         self.outputs[1].append(two)
         return _Result(len(self.outputs[0]) - 1)

@@ -177,7 +177,9 @@ class _Lifter:
         return result
 
     def _inner(self, statement: Any) -> Any:
-        """Lift what is inside a statement that stays."""
+        """Lift what is inside a statement that stays; not inside `try`, whose handlers would miss what is recorded."""
+        if isinstance(statement, ast.Try):
+            return statement
         for field in ("body", "orelse", "finalbody"):
             block = getattr(statement, field, None)
             if isinstance(block, list) and not isinstance(statement, ast.FunctionDef | ast.ClassDef):

@@ -16,6 +16,8 @@ _PLAIN: dict[str, Callable[..., Any]] = {
     "__invert__": operator.invert, "__and__": operator.and_, "__or__": operator.or_, "__xor__": operator.xor,
     "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
     "__lshift__": operator.lshift, "__rshift__": operator.rshift, "__eq__": operator.eq, "ne": operator.ne,
+    "__add__": operator.add, "__sub__": operator.sub, "__mul__": operator.mul, "__truediv__": operator.truediv,
+    "__pow__": operator.pow, "__mod__": operator.mod, "__matmul__": operator.matmul,
     "gt": operator.gt, "ge": operator.ge, "lt": operator.lt, "le": operator.le, "positive": operator.pos,
 }  # fmt: skip
 _REFLECTED: dict[str, Callable[..., Any]] = {

@@ -85,6 +85,7 @@ class ExampleTracer(ExampleInputs, Tracer):
         self._content = Content(self)
         self._given: dict[Node, Any] = {}
         self.facts: dict[Node, Any] = {}
+        self.ranks: dict[Node, int] = {}
         self._inputs: list[FakeTensor] = []
         self._ranks_pinned = self._sizes_pinned = False
         self._loose_ranks: set[int] = set()
@@ -192,8 +193,8 @@ class ExampleTracer(ExampleInputs, Tracer):
             return self._unseen(a)
         if issubclass(cls, _Traced):
             return self.node_of_number(a)
-        if cls is hooks.real_size:
-            return tuple([self.create_arg(item) for item in a]) if holds_values(a) else a
+        if cls is hooks.real_size and holds_values(a):
+            return self._size_node(a)
         if issubclass(cls, torch.Tensor):
             return self._read_tensor(a)
         return super().create_arg(a)
@@ -201,6 +202,16 @@ class ExampleTracer(ExampleInputs, Tracer):
     def holds_values(self, value: Any) -> bool:
         """Tell whether there are traced values in containers, and in the attributes of objects in them."""
         return holds(value, self._is_proxy)
+
+    def _size_node(self, size: Any) -> Node:
+        """Return the node of a `torch.Size`: the one that was read from a tensor, or one that is put together."""
+        sources = [item._source if isinstance(item, _Traced) else None for item in size]
+        first = sources[0]
+        if isinstance(first, Part) and isinstance(first.whole, Node) and first.whole.target is getattr:
+            whole = [Part(first.whole, operator.getitem, index) for index in range(len(sources))]
+            if sources == whole and self.ranks.get(first.whole) == len(sources):
+                return first.whole
+        return self._call_node(hooks.real_size, ([self.create_arg(item) for item in size],))
 
     def _read_tensor(self, tensor: torch.Tensor) -> Node:
         path = self._path_of_tensor(tensor)
@@ -274,6 +285,9 @@ class ExampleTracer(ExampleInputs, Tracer):
             value = self.attribute(target)
             if isinstance(value, torch.Tensor):
                 return self._evaluator.fresh(value), None, False
+            if type(value) not in NUMBERS:
+                # Its parts would be taken for what they are now, and so would their number.
+                raise trace_error("ST023", attribute=target, what="reads and later assigns")
             is_flag = self.keeps_control_flow and target.rpartition(".")[2] == "training"
             is_flag = is_flag and _PLAIN_BOOLS not in self._needs
             return value, not value if is_flag else value, is_flag
@@ -304,6 +318,7 @@ class ExampleTracer(ExampleInputs, Tracer):
             others = sizes
         if others == sizes:
             self.facts[shape] = sizes
+        self.ranks[shape] = len(sizes)
         if self.dynamic is False and others == sizes:
             self._pin_sizes()
             return sizes
