@@ -279,10 +279,10 @@ def _is_out(overload: Any) -> bool:
 def _aten_overloads(qualified: str) -> list[Any]:
     namespace, _, name = qualified.partition("::")
     packet = getattr(getattr(torch.ops, namespace), name, None) if namespace else None
-    is_operator = isinstance(
-        packet, torch._ops.OpOverloadPacket
-    )  # not `__mul__` and the like of the namespace itself
-    return [] if not is_operator else [getattr(packet, overload) for overload in packet.overloads()]
+    if not isinstance(packet, torch._ops.OpOverloadPacket):  # as `__mul__` of the namespace itself
+        return []
+    names = packet.overloads()  # type: ignore[no-untyped-call]
+    return [getattr(packet, overload) for overload in names]
 
 
 def _functional_rule(target: Callable[..., Any], name: str) -> _Rule:
