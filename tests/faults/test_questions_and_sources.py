@@ -188,7 +188,9 @@ class WritesAndReadsTable(nn.Module):
     lambda x: x * next(NUMBERS), iterates, HasIterator(iter([1, 2, 3])), HasIterator(i for i in range(3)),
     starts_thread, sets_precision, sets_cudnn, ReadsTable(), WritesAndReadsTable(),
 ])  # fmt: skip
-def test_what_is_not_the_same_at_each_call_is_refused(program):
+def test_what_is_not_the_same_at_each_call_is_refused(program, monkeypatch):
+    # A module of torch.testing, once imported, forbids all programs of the process to set flags.
+    monkeypatch.setattr(torch.backends, "__allow_nonbracketed_mutation_flag", True)
     precision, benchmark, own = (
         torch.get_float32_matmul_precision(),
         torch.backends.cudnn.benchmark,

@@ -16,7 +16,7 @@ from torch import nn
 from .._base.qualified import resolve_qualified
 from ..codegen import PythonCode, PyTreeCodeGen
 from ..errors import ArgumentError, GuardError, SymtraceWarning, TargetError
-from ..ir import Event
+from ..ir import Event, all_graphs
 from . import folder, readable
 from .compiled import Compiled, compile_source
 from .graph import Graph, find_module
@@ -97,7 +97,7 @@ class GraphModule(nn.Module):
             raise ArgumentError("ST112", what="graph", expected="a symtrace Graph", actual=_kind(graph))
         type(self).__name__ = class_name
         # In the order of the graph, which is the order of the module's tables.
-        used = dict.fromkeys(node.target for node in graph.nodes if node.op in ("get_attr", "call_module"))
+        used = _targets(graph)
         self._set_interned(graph, set(used) - {""})
         targets = [
             target
@@ -147,9 +147,7 @@ class GraphModule(nn.Module):
 
     def hold_interned(self, graph: Graph) -> None:
         """Take over what a graph has from outside the module that it was captured from."""
-        self._set_interned(
-            graph, {node.target for node in graph.nodes if node.op in ("get_attr", "call_module")}
-        )
+        self._set_interned(graph, set(_targets(graph)))
 
     def _set_interned(self, graph: Graph, targets: set[str]) -> None:
         """Hold what capture came across outside the module; none of it is part of the state dict."""
@@ -368,7 +366,7 @@ class GraphModule(nn.Module):
     def delete_all_unused_submodules(self) -> None:
         """Remove every module that no node calls or reads from, directly or as part of a called module."""
         used: set[str] = set()
-        for node in self.graph.nodes:
+        for node in (node for graph in all_graphs(self.graph) for node in graph.nodes):
             if node.op in ("call_module", "get_attr"):
                 atoms = node.target.split(".")
                 used.update(".".join(atoms[:count]) for count in range(1, len(atoms) + 1))
@@ -470,6 +468,16 @@ class GraphModule(nn.Module):
 
 
 _OWN_STATE = frozenset({"_graph", "_compiled", "_late", "_unsubscribe", "_source"})
+
+
+def _targets(graph: Graph) -> dict[str, None]:
+    """Return what a graph, and the regions in it, read and call, in their order."""
+    return dict.fromkeys(
+        node.target
+        for inner in all_graphs(graph)
+        for node in inner.nodes
+        if node.op in ("get_attr", "call_module")
+    )
 
 
 def _place_of(graph: Graph) -> str:

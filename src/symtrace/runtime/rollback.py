@@ -66,6 +66,7 @@ class Rollback:
         with torch.no_grad():
             for tensor, copied in self._tensors:
                 if not torch.equal(tensor, copied):
-                    with torch.inference_mode(tensor.is_inference()):
+                    # Leaving inference mode would turn gradients on, so that it is entered only where it is wanted.
+                    with torch.inference_mode() if tensor.is_inference() else torch.no_grad():
                         tensor.copy_(copied)
         torch.set_rng_state(self._random)
