@@ -38,7 +38,7 @@ def command(
         _list_passes()
         return
     from ..passes import Pipeline
-    from ..passes.optimize import EVALUATION, TRAINING
+    from ..passes.standard import EVALUATION, TRAINING
 
     chosen = text if text is not None else TRAINING if training else EVALUATION
     reading = Pipeline(chosen)  # a slip in the text shows before the model is built

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from .errors import PassError
     from .features import extract_features, feature_names
     from .manager import PassManager
-    from .optimize import optimize
     from .pipeline import History, Pipeline, Step, parse_pipeline
     from .quantize import quantize_dynamic, quantize_weights
     from .registry import available_passes, find_pass, register_pass
+    from .standard import optimize
     from .transformation import GraphModuleTransformation
 
 _HOME = {
@@ -32,7 +32,7 @@ _HOME = {
     "extract_features": "features",
     "feature_names": "features",
     "find_pass": "registry",
-    "optimize": "optimize",
+    "optimize": "standard",
     "parse_pipeline": "pipeline",
     "quantize_dynamic": "quantize",
     "quantize_weights": "quantize",
