@@ -549,7 +549,8 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         # It logs, as an error, each failure of a fake kernel, which the program may handle or a real one may mend.
         patches.patch(logging.getLogger(FakeTensor.__module__), "disabled", lambda before: True)
         for name in ("device", "layout", "is_mkldnn"):
-            patches.patch(FakeTensor, name, _pinned_property(name))
+            if name in vars(FakeTensor):  # torch 2.14 has more of them than 2.13
+                patches.patch(FakeTensor, name, _pinned_property(name))
         for name in SIZE_FACTORIES:
             patches.patch(torch, name, _gated)
         for name in MODE_QUESTIONS:
