@@ -190,7 +190,8 @@ class WritesAndReadsTable(nn.Module):
 ])  # fmt: skip
 def test_what_is_not_the_same_at_each_call_is_refused(program, monkeypatch):
     # A module of torch.testing, once imported, forbids all programs of the process to set flags.
-    monkeypatch.setattr(torch.backends, "__allow_nonbracketed_mutation_flag", True)
+    table = torch.backends.flags_frozen.__globals__
+    monkeypatch.setitem(table, "__allow_nonbracketed_mutation_flag", True)
     precision, benchmark, own = (
         torch.get_float32_matmul_precision(),
         torch.backends.cudnn.benchmark,
