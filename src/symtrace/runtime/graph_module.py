@@ -22,7 +22,7 @@ from .compiled import Compiled, compile_source
 from .graph import Graph, find_module
 from .guards import Guard, guards_of, remove_guards
 from .notes import note_generated_line
-from .rollback import Rollback, has_late_guards
+from .rollback import LateGuards, Rollback
 from .storing import storable_state
 from .submodules import adopt_target, assign_attribute, shallow_module
 
@@ -291,9 +291,9 @@ class GraphModule(nn.Module):
         graph = self._graph
         cached = self.__dict__.get("_late")
         if cached is None or cached[0] is not graph or cached[1] != graph.version:
-            is_late = has_late_guards(graph, lambda path: find_module(self, path))
-            cached = self.__dict__["_late"] = (graph, graph.version, is_late)
-        return bool(cached[2])
+            late = LateGuards(graph, lambda path: find_module(self, path))
+            cached = self.__dict__["_late"] = (graph, graph.version, late)
+        return cast(LateGuards, cached[2]).exist()
 
     def print_readable(
         self,

@@ -8,32 +8,68 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 from torch import nn
 
-from ..ir import Graph
+from ..ir import Graph, Node, all_graphs, regions_of
 from ..ops import effects, program
+from ..ops.module_effects import module_effect
 
-__all__ = ["Rollback", "has_late_guards"]
+__all__ = ["LateGuards", "Rollback"]
 
 
-def has_late_guards(graph: Graph, module_of: Any) -> bool:
-    """Tell whether a guard is checked after something may have changed.
+class LateGuards:
+    """Which guards of a graph are checked after something may have changed, in the modes that its modules are in.
 
     Args:
         graph: The graph.
         module_of: Gives the module of a `call_module` target.
 
-    Cost: linear in the graph.
+    Cost: linear in the graph, once.
     """
-    may_have_changed = False
-    for node in graph.nodes:
-        if node.op in ("placeholder", "get_attr", "output"):
-            continue
-        if node.target is program.guard:
-            if may_have_changed:
-                return True
-        elif not may_have_changed:
+
+    def __init__(self, graph: Graph, module_of: Any) -> None:
+        self._always = False
+        self._in_training: list[nn.Module] = []
+        changing: list[nn.Module] = []
+        has_changed = False
+        for node in graph.nodes:
+            if node.op in ("placeholder", "get_attr", "output"):
+                continue
+            if _checks(node):
+                self._always = self._always or has_changed or bool(regions_of(node))
+                self._in_training = list(changing)
+                continue
             module = module_of(node.target) if node.op == "call_module" else None
-            may_have_changed = not effects(node.op, node.target, node.args, node.kwargs, module).is_pure
-    return False
+            if (
+                has_changed
+                or effects(node.op, node.target, node.args, node.kwargs, module, any_mode=True).is_pure
+            ):
+                continue
+            if module is None or not _is_quiet_in_evaluation(module):
+                has_changed = True
+            else:
+                changing.append(module)
+
+    def exist(self) -> bool:
+        """Tell whether there are any as the modules are switched now."""
+        return self._always or any(part.training for module in self._in_training for part in module.modules())
+
+
+def _checks(node: Node) -> bool:
+    """Tell whether a node is a guard, or has regions with one."""
+    if node.op != "call_function":
+        return False
+    return node.target is program.guard or any(
+        inner.target is program.guard
+        for region in regions_of(node)
+        for graph in all_graphs(region.graph)
+        for inner in graph.nodes
+    )
+
+
+def _is_quiet_in_evaluation(module: nn.Module) -> bool:
+    """Tell whether calling a module changes nothing while none of it is training."""
+    effect = module_effect(module, any_mode=True)
+    draws = (nn.FractionalMaxPool2d, nn.FractionalMaxPool3d)  # in either mode
+    return not (effect.impure or effect.mutates or any(isinstance(part, draws) for part in module.modules()))
 
 
 class Rollback:

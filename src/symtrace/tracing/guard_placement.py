@@ -9,7 +9,7 @@ from ..ir import Graph, Node
 from ..ops import effects, program
 from .hooks import original_len, real_size
 
-__all__ = ["late_guards", "place_guards"]
+__all__ = ["RESIZING", "place_guards"]
 
 _SIZES = frozenset({"shape", "dtype", "device", "layout", "ndim", "requires_grad"})
 _METHODS = frozenset({"size", "dim", "numel", "ndimension", "is_floating_point", "is_complex"})
@@ -19,10 +19,11 @@ _NUMBERS = frozenset({
     operator.or_, operator.xor, operator.invert, operator.getitem, operator.not_, abs, round, divmod, int, float, bool,
     max, min, original_len, real_size, list, sorted, tuple,
 })  # fmt: skip
-_RESIZING = frozenset({
+RESIZING = frozenset({
     "resize_", "set_", "t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdims_", "resize_as_",
     "as_strided_", "data",
 })  # fmt: skip
+"""Methods, and properties when assigned, that change the shape of a tensor itself."""
 
 
 def place_guards(graph: Graph, module_of: Any) -> None:
@@ -52,18 +53,6 @@ def place_guards(graph: Graph, module_of: Any) -> None:
             early.add(node)
 
 
-def late_guards(graph: Graph, module_of: Any) -> list[Node]:
-    """Return the guards that are checked after something has changed."""
-    first = _first_change(graph, module_of)
-    found: list[Node] = []
-    is_late = False
-    for node in graph.nodes:
-        is_late = is_late or node is first
-        if is_late and node.target is program.guard:
-            found.append(node)
-    return found
-
-
 def _first_change(graph: Graph, module_of: Any) -> Node | None:
     has_guards = any(node.target is program.guard for node in graph.nodes)
     if not has_guards:
@@ -82,9 +71,9 @@ def _first_change(graph: Graph, module_of: Any) -> Node | None:
 def _resizes(graph: Graph) -> bool:
     """Tell whether the program changes the shape of a tensor in place, after which a size is another."""
     return any(
-        node.target in _RESIZING or (node.target is setattr and node.args[1] in _RESIZING)
+        node.target in RESIZING or (node.target is setattr and node.args[1] in RESIZING)
         for node in graph.nodes
-        if node.op in ("call_method", "call_function") and node.op != "get_attr"
+        if node.op in ("call_method", "call_function")
     )
 
 

@@ -161,6 +161,15 @@ class Snapshot:
         elif isinstance(value, _CONTAINERS) or _moves_on(type(value)):
             self._walk(name, value)
 
+    def watch(self, name: str, value: Any) -> None:
+        """Add a value, with the containers and objects of the program's own in it.
+
+        Args:
+            name: How the user would write it.
+            value: The value.
+        """
+        self._walk(name, value)
+
     def _walk(self, name: str, value: Any) -> None:
         """Add a value's containers, those in them, and the attributes of plain objects of the user's."""
         cls = type(value)

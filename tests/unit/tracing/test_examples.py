@@ -129,6 +129,48 @@ class Counting(nn.Module):
         return flat + torch.rand(8)
 
 
+class Halving(nn.Module):
+    def forward(self, x):
+        return x * 2 if x.shape[0] % 2 == 0 else x
+
+
+class TestShapes:
+    def test_a_shape_is_read_anew_after_a_change_in_place(self):
+        def program(x):
+            x = x.clone()
+            before = x.shape[0]
+            x.transpose_(0, 1)
+            return x.reshape(-1) * x.shape[0] - before
+
+        agree(program, symtrace.capture(program, (X,)), (X,), (torch.randn(3, 4, 2),))
+
+    @pytest.mark.parametrize("squeeze", [torch.squeeze, torch.Tensor.squeeze, lambda x: x.squeeze(1)])
+    def test_the_rank_of_what_sizes_squeeze_is_checked(self, squeeze):
+        def program(x):
+            y = squeeze(x) * 2
+            return y if y.dim() == 3 else -y
+
+        module = symtrace.capture(program, (X,))
+        agree(program, module, (torch.randn(3, 4, 5),))
+        with pytest.raises(GuardError):
+            module(torch.randn(3, 1, 5))
+
+    def test_whether_there_is_a_gradient_function_is_checked(self):
+        module = symtrace.capture(lambda x: x * 2 if x.grad_fn is None else -x, (X,))
+        with pytest.raises(GuardError):
+            module(X.clone().requires_grad_() + 1)
+
+    @pytest.mark.parametrize("change", [lambda items: items.append(1), lambda items: items.pop()])
+    def test_a_change_of_a_container_of_the_callers_is_refused(self, change):
+        def program(items):
+            change(items)
+            return items[0]
+
+        with pytest.raises(TraceError) as caught:
+            symtrace.capture(program, ([X, X],))
+        assert caught.value.code == "ST022"
+
+
 class TestGuards:
     def test_they_are_listed_with_their_lines(self):
         module = symtrace.capture(lambda x: x if x.dim() == 3 and x.shape[2] > 4 else -x, (X,))
@@ -175,6 +217,16 @@ class TestGuards:
         assert all(torch.equal(value, before[key]) for key, value in module.state_dict().items())
         assert module.count == 0
         assert torch.equal(torch.get_rng_state(), state)
+
+    def test_a_refused_call_leaves_no_trace_after_a_switch_to_training(self):
+        model = nn.Sequential(nn.BatchNorm1d(8), Halving())
+        module = symtrace.capture(model.eval(), (torch.randn(2, 8),))
+        module(torch.randn(4, 8))
+        module.train()
+        before = copy.deepcopy(module.state_dict())
+        with pytest.raises(GuardError):
+            module(torch.randn(3, 8))
+        assert all(torch.equal(value, before[key]) for key, value in module.state_dict().items())
 
     @pytest.mark.parametrize("policy", ["original", "recapture"])
     def test_a_refused_call_can_be_answered(self, policy):

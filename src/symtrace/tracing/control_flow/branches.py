@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from torch import nn
 
 from ...errors import TraceError
 from ...ir import Node, Region, map_arg
 from ...ops import effects, program
 from ...ops.control_flow import cond
 from ..blame import here
+from ..snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ...runtime import Graph
@@ -129,11 +131,13 @@ def _record(
     orelse: Callable[[], Any],
     held: Callable[[], Any],
 ) -> Any:
-    containers = _Containers(tracer, held)
-    first = recorded(tracer, then)
-    containers.refuse_changes()
-    paths = first, recorded(tracer, orelse)
-    containers.refuse_changes()
+    recorded_paths = []
+    for function in (then, orelse):
+        watched = _watched(held)
+        recorded_paths.append(recorded(tracer, function))
+        if watched.restore() is not None:
+            raise refusal(tracer, "changes a container on one way of a decision")
+    paths = recorded_paths[0], recorded_paths[1]
     if all(path.raised for path in paths):
         raise refusal(tracer, "raises on both ways of a decision on traced values")
     merger = _Merger(tracer, paths)
@@ -165,22 +169,16 @@ def _does_something(path: _Path) -> bool:
     )
 
 
-class _Containers:
-    """Lists, dicts and sets as they are before a path is recorded, on which it must not change them."""
-
-    def __init__(self, tracer: Watcher, held: Callable[[], Any]) -> None:
-        self._tracer = tracer
-        try:
-            values = held()
-        except NameError:  # one of them has no value yet
-            values = ()
-        self._held = [(value, copy.copy(value)) for value in values if type(value) in (list, dict, set)]
-
-    def refuse_changes(self) -> None:
-        for value, before in self._held:
-            parts = (value.values(), before.values()) if type(value) is dict else (value, before)
-            if len(value) != len(before) or any(a is not b for a, b in zip(*parts, strict=True)):
-                raise refusal(self._tracer, "changes a container on one way of a decision")
+def _watched(held: Callable[[], Any]) -> Snapshot:
+    """Return what lists, dicts, sets and objects are before a path is recorded, on which it must not change them."""
+    watched = Snapshot(nn.Module(), None)
+    try:
+        values = held()
+    except NameError:  # one of them has no value yet
+        values = ()
+    for value in values:
+        watched.watch("a variable", value)
+    return watched
 
 
 @dataclass(frozen=True)

@@ -67,17 +67,7 @@ class Flow:
     def branch(
         test: Any, then: Callable[..., Any], orelse: Callable[..., Any], values: Any, held: Callable[[], Any]
     ) -> Any:
-        """Run one of two blocks, or record both; return the variables that they assign."""
-        tracer = _open_tracer(test)
-        if tracer is None:
-            return (then if test else orelse)(*values)
-        return record_branches(tracer, test, lambda: then(*values), lambda: orelse(*values), held)
-
-    @staticmethod
-    def branch_return(
-        test: Any, then: Callable[..., Any], orelse: Callable[..., Any], values: Any, held: Callable[[], Any]
-    ) -> Any:
-        """Run one of two blocks that end the function, or record both; return what the function returns."""
+        """Run one of two blocks, or record both; return what they leave in variables, or what the function returns."""
         tracer = _open_tracer(test)
         if tracer is None:
             return (then if test else orelse)(*values)

@@ -195,16 +195,10 @@ class _Lifter:
         return names
 
     def _held(self, *nodes: Any) -> ast.Lambda:
-        """Return a function that gives the variables on which something is called, or to whose items is written."""
+        """Return a function that gives the variables that statements read, and so may change what is in them."""
         own = set(self._code.co_varnames) | set(self._code.co_cellvars) | set(self._code.co_freevars)
-        found = set()
-        for node in walk_scope(nodes):
-            receiver = node.func if isinstance(node, ast.Call) else node
-            if isinstance(receiver, ast.Attribute | ast.Subscript) and isinstance(receiver.value, ast.Name):
-                is_write = isinstance(node, ast.Call) or isinstance(receiver.ctx, ast.Store | ast.Del)
-                if is_write and receiver.value.id in own:
-                    found.add(receiver.value.id)
-        return _thunk(_tuple(sorted(found)))
+        found = {node.id for node in walk_scope(nodes) if isinstance(node, ast.Name) and node.id in own}
+        return _thunk(_tuple(sorted(found - {"__class__"})))
 
     def _function(self, kind: str, names: list[str], body: list[Any], at: Any) -> ast.FunctionDef:
         function = _define(f"__symtrace_{kind}_{self._count}", _arguments(names), body or [ast.Pass()])
@@ -241,7 +235,7 @@ class _Lifter:
             self._count = count
         functions = (_load(kinds[0].name), _load(kinds[1].name))
         held = self._held(*[item for block in blocks for item in block])
-        call = _flow("branch_return", statement.test, *functions, _tuple(names), held)
+        call = _flow("branch", statement.test, *functions, _tuple(names), held)
         return [*kinds, _at(ast.Return(call), statement)]
 
 

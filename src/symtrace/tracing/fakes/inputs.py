@@ -14,6 +14,8 @@ from ...errors import ArgumentError
 from ...ir import Node
 from .. import hooks
 from ..inputs import Argument, arguments_of
+from ..snapshot import Snapshot
+from .operations import Part
 
 if TYPE_CHECKING:
     from ...runtime import Graph
@@ -29,6 +31,8 @@ class ExampleInputs:
 
     dynamic: Any = True
     """As the argument of `capture`."""
+
+    _input_containers: Snapshot
 
     if TYPE_CHECKING:
         root: Any
@@ -86,6 +90,10 @@ class ExampleInputs:
             )
         for check in checks:
             check()
+        # The program works on copies: what it did to one of them, the caller would miss.
+        self._input_containers = Snapshot(torch.nn.Module(), None)
+        for name, value in values.items():
+            self._input_containers.watch(name, value)
         return _caller(root_fn, arguments, len(leading), list(values)), [*leading, *values.values()]
 
     def _check_value(self, node: Node, expected: Any, checks: list[Callable[[], None]]) -> None:
@@ -93,8 +101,6 @@ class ExampleInputs:
 
     def _example(self, example: Any, source: Any, checks: list[Callable[[], None]]) -> Any:
         """Return the traced value of an example, and add what has to be checked of its structure to `checks`."""
-        from .tracer import Part
-
         cls = type(example)
         if hooks.original_isinstance(example, torch.Tensor):
             fake = self.track(self._evaluator.fresh(example, self._device), None, source)

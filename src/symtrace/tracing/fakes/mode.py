@@ -24,8 +24,7 @@ _PINNED = frozenset({
 """Properties whose value is part of how a program is specialised, as soon as it reads them."""
 
 _UNRECORDED = frozenset({
-    "grad_fn", "_version", "_backward_hooks", "_base", "__dict__", "grad", "output_nr", "_cdata",
-    "_has_symbolic_sizes_strides",
+    "_version", "_backward_hooks", "__dict__", "output_nr", "_cdata", "_has_symbolic_sizes_strides",
 })  # fmt: skip
 
 
@@ -75,6 +74,8 @@ class ExampleMode(TorchFunctionMode):
             return tensor.dim()
         if name in _PINNED:
             return tracer.pin_property(tensor, name)
+        if name in ("grad", "grad_fn", "_base"):
+            return tracer.pin_absence(tensor, name)
         if name in _UNRECORDED:
             return getattr(tensor, name)
         return tracer.call_function(getattr, (tensor, name), {})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
@@ -14,13 +13,12 @@ from torch import nn
 
 from ...errors import TraceError
 from ...ir import Node
-from ...ops import program
 from ...values import FakeTensor
 from .. import hooks
 from ..arguments import ATOMS, holds
 from ..blame import data_dependent, expression, here, trace_error
 from ..frames import user_frame
-from ..guard_placement import place_guards
+from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..proxy import Proxy
 from ..shims import SHIMS
@@ -32,39 +30,13 @@ from .evaluate import Contradiction, Evaluator, Undecided
 from .inputs import ExampleInputs
 from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
+from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part
 
 __all__ = ["ExampleTracer"]
 
 
-class Part(NamedTuple):
-    """A part of a value that is recorded only when it is used.
-
-    Attributes:
-        whole: The node or part that it is a part of.
-        read: `operator.getitem` or `getattr`.
-        key: Index, key or name.
-    """
-
-    whole: Any
-    read: Callable[..., Any]
-    key: Any
-
-
 _PLAIN_BOOLS = Need(bool, "plain", 0)
 """That a C function was given a traced bool, which it does not take: bools have to be plain, with a guard each."""
-
-_SILENT = frozenset({
-    program.enter_mode, program.exit_mode, program.write_attribute, program.guard, program.transform, program.call_with,
-    program.call_with_several, program.stand_in,
-})  # fmt: skip
-"""Recorded only: what they do is done to the program that is captured, not to the one that runs at capture."""
-
-_PURE_NUMBERS = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
-    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.neg, operator.and_,
-    operator.or_, operator.xor, operator.invert, operator.lshift, operator.rshift, abs, round, divmod, int, float,
-    bool, max, min, math.floor, math.ceil, math.trunc, math.sqrt, math.log, operator.getitem,
-})  # fmt: skip
 
 
 class ExampleTracer(ExampleInputs, Tracer):
@@ -88,7 +60,6 @@ class ExampleTracer(ExampleInputs, Tracer):
         self.ranks: dict[Node, int] = {}
         self._inputs: list[FakeTensor] = []
         self._ranks_pinned = self._sizes_pinned = False
-        self._loose_ranks: set[int] = set()
 
     def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
         try:
@@ -243,7 +214,7 @@ class ExampleTracer(ExampleInputs, Tracer):
         args_ = self.create_arg(args)
         kwargs_ = self.create_arg(kwargs) if kwargs else {}
         node = self.create_node(kind, target, args_, kwargs_, name, type_expr)
-        if kind == "call_function" and target in _SILENT:
+        if kind == "call_function" and target in SILENT:
             return Proxy(node, self)
         try:
             value, other, is_open = self._evaluate(kind, target, args, kwargs)
@@ -256,12 +227,14 @@ class ExampleTracer(ExampleInputs, Tracer):
             if not node.users:
                 self.graph.erase_node(node)  # the program may go on without it
             raise
-        if kind == "call_method" and target == "squeeze" and len(args) == 1 and not kwargs:
-            self._loose_ranks.add(id(value))
+        if target in RESIZING or (target is setattr and args[1] in RESIZING):
+            self._parts.clear()  # what was read of a shape is no longer so
         if not is_open and (type(value) in NUMBERS or type(value) is hooks.real_size):
             self.facts[node] = value
         result = self.track(value, other, node, is_open)
-        if type(value) in (tuple, list) and target in _COUNTED:
+        if type(result) is FakeTensor and (kind == "get_attr" or target in SQUEEZING):
+            self._guard_rank(result)  # which does not follow from those of the inputs
+        if type(value) in (tuple, list) and target in COUNTED:
             self._guard_length(node, value)
         return result
 
@@ -337,8 +310,6 @@ class ExampleTracer(ExampleInputs, Tracer):
             with nullcontext() if first is None else self.graph.inserting_before(first):
                 for given in self._inputs:
                     self._guard_rank(given)
-        if id(tensor) in self._loose_ranks:
-            self._guard_rank(tensor)
 
     def _pin_sizes(self) -> None:
         """Have every size of every input checked: all others that the data does not decide follow from them."""
@@ -355,6 +326,14 @@ class ExampleTracer(ExampleInputs, Tracer):
         with hooks.unwatched():
             rank = tensor.dim()
         self._guard(self.create_node("call_method", "dim", (self.create_arg(tensor),), {}), rank)
+
+    def pin_absence(self, tensor: FakeTensor, name: str) -> Any:
+        """Return a property of a tensor of which programs ask whether it is there, and have that checked."""
+        with hooks.unwatched():
+            value = getattr(tensor, name)
+        read = self.create_node("call_function", getattr, (self.create_arg(tensor), name), {})
+        self._guard(self.create_node("call_function", operator.is_, (read, None), {}), value is None)
+        return value
 
     def pin_property(self, tensor: FakeTensor, name: str) -> Any:
         """Return a property of a tensor that the program is specialised to."""
@@ -375,7 +354,7 @@ class ExampleTracer(ExampleInputs, Tracer):
             return
         self._pinned.add(node)
         same = (
-            (node.target, node.args) if node.op == "call_function" and node.target in _PURE_NUMBERS else node
+            (node.target, node.args) if node.op == "call_function" and node.target in PURE_NUMBERS else node
         )
         if same not in self._checked:
             self._checked.add(same)
@@ -420,7 +399,7 @@ class ExampleTracer(ExampleInputs, Tracer):
     def _is_pinned(self, node: Node) -> bool:
         if node in self._pinned:
             return True
-        if node.op == "call_function" and node.target in _PURE_NUMBERS:
+        if node.op == "call_function" and node.target in PURE_NUMBERS:
             used = node.all_input_nodes
             if used and all(self._is_pinned(one) for one in used):
                 self._pinned.add(node)
@@ -528,6 +507,9 @@ class ExampleTracer(ExampleInputs, Tracer):
         return f"<{self.create_arg(tensor).name}>"
 
     def _output(self, result: Any, returns: Any) -> None:
+        change = self._input_containers.restore()
+        if change is not None:
+            raise TraceError("ST022", attribute=change.what)
         super()._output(result, returns)
         with hooks.tracing_as(None):
             place_guards(self.graph, self.attribute)
@@ -582,9 +564,3 @@ class _Found:
 
     def __init__(self, tracer: ExampleTracer) -> None:
         self.tracer = tracer
-
-
-_COUNTED: frozenset[Any] = frozenset({
-    "split", "chunk", "unbind", "tensor_split", "unsafe_chunk", "unsafe_split", "hsplit", "vsplit", "dsplit",
-    torch.split, torch.chunk, torch.unbind, torch.tensor_split, torch.functional.split,
-})  # fmt: skip
