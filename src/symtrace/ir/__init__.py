@@ -5,7 +5,7 @@ from .args import map_aggregate, map_arg
 from .checkpoint import Checkpoint
 from .events import Event
 from .graph import Graph, InsertPoint, NodeList
-from .liveness import last_uses
+from .liveness import last_uses, needed_for
 from .node import OPS, Node
 from .origin import Frame, Origin
 from .region import Region, all_graphs, regions_of
@@ -27,5 +27,6 @@ __all__ = [
     "last_uses",
     "map_aggregate",
     "map_arg",
+    "needed_for",
     "regions_of",
 ]

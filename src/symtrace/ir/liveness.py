@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .graph import Graph
 from .node import Node
 
-__all__ = ["last_uses"]
+__all__ = ["last_uses", "needed_for"]
 
 
 def last_uses(graph: Graph) -> dict[Node, list[Node]]:
@@ -28,3 +30,21 @@ def last_uses(graph: Graph) -> dict[Node, list[Node]]:
             seen.update(last)
             dying[node] = last
     return dying
+
+
+def needed_for(results: Iterable[Node]) -> set[Node]:
+    """Return nodes and all that they depend on.
+
+    Args:
+        results: The nodes.
+
+    Cost: linear in what they depend on.
+    """
+    needed: set[Node] = set()
+    stack = list(results)
+    while stack:
+        node = stack.pop()
+        if node not in needed:
+            needed.add(node)
+            stack.extend(node.all_input_nodes)
+    return needed

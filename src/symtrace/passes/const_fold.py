@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ..analysis import EffectAnalysis
-from ..ir import Node
+from ..ir import Node, needed_for
 from ..rewrite.sources import graph_of
 from ..runtime import Graph, GraphModule
 
@@ -182,13 +182,7 @@ def _find(graph: Any, path: str) -> Any:
 
 def _const_graph(const: dict[Node, None], results: list[Node]) -> Graph:
     """Return the graph that computes `results`."""
-    needed: set[Node] = set()
-    stack = list(results)
-    while stack:
-        node = stack.pop()
-        if node not in needed:
-            needed.add(node)
-            stack.extend(node.all_input_nodes)
+    needed = needed_for(results)
     graph = Graph()
     values: dict[Node, Node] = {}
     for node in const:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from ..ir import Node, map_arg
+from ..ir import Node, map_arg, needed_for
 from ..rewrite.pattern import resolve
 from ..runtime import Graph
 from .const_fold import _constant_nodes
@@ -78,13 +78,7 @@ class FoldConstants(Pass):
 
 
 def _needed(const: dict[Node, None], results: list[Node]) -> list[Node]:
-    needed: set[Node] = set()
-    stack = list(results)
-    while stack:
-        node = stack.pop()
-        if node not in needed:
-            needed.add(node)
-            stack.extend(node.all_input_nodes)
+    needed = needed_for(results)
     return [node for node in const if node in needed]
 
 
