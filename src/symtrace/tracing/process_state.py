@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -13,7 +13,6 @@ from torch import nn
 
 from .blame import trace_error
 from .hooks import PatchSet, _recorded, active_tracer
-from .proxy import Proxy
 
 __all__ = ["RandomStates", "patch_process_state", "swapped_tensor"]
 
@@ -138,11 +137,16 @@ def patch_process_state(patches: PatchSet) -> None:
             patches.patch(checkpointing, name, _inlined_checkpoint)
 
 
-def swapped_tensor(module: nn.Module) -> str | None:
-    """Return the name of a parameter or buffer of a module for which a traced value stands, if there is one."""
+def swapped_tensor(module: nn.Module, is_traced: Callable[[Any], bool]) -> str | None:
+    """Return the name of a parameter or buffer of a module for which a traced value stands, if there is one.
+
+    Args:
+        module: The module.
+        is_traced: Tells traced values.
+    """
     for inner in module.modules() if module._modules else (module,):
         for table in (inner._parameters, inner._buffers):
             for name, value in table.items():
-                if issubclass(type(value), Proxy):
+                if is_traced(value):
                     return name
     return None

@@ -156,7 +156,7 @@ class Tracer(Watcher):
         Raises:
             TraceError: ST026, it stays one node for its hooks.
         """
-        name = swapped_tensor(m)
+        name = swapped_tensor(m, self._is_proxy)
         if name is not None and self._has_backward_hooks(m):
             what = f"puts a traced value in place of `{name}` of a {type(m).__name__} that is one node"
             raise trace_error("ST026", what=what)

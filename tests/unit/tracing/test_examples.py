@@ -365,3 +365,46 @@ class TestPrograms:
         for rows in (2, 1, 3):
             given = torch.randn(rows, 8)
             assert torch.equal(module(given), reference(given))
+
+    def test_a_buffer_read_before_it_is_replaced_is_the_old_one(self):
+        class Replacing(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("offset", torch.zeros(8))
+
+            def forward(self, x):
+                old = self.offset
+                self.offset = self.offset + 1
+                return x + old
+
+        reference = Replacing()
+        module = symtrace.capture(copy.deepcopy(reference), (X,))
+        for _ in range(3):
+            assert torch.equal(module(X), reference(X))
+
+    def test_a_layer_called_with_other_parameters_uses_them(self):
+        layer = nn.Linear(8, 4)
+
+        def program(x):
+            tensors = {"weight": layer.weight * 2, "bias": layer.bias}
+            return torch.func.functional_call(layer, tensors, (x,))
+
+        agree(program, symtrace.capture(program, (X,)), (X,))
+
+    def test_gradient_modes_follow_flags_and_what_was_in_force(self):
+        class Switching(nn.Module):
+            def forward(self, x):
+                with torch.set_grad_enabled(self.training):
+                    y = x * 2
+                before = torch.is_grad_enabled()
+                torch.set_grad_enabled(False)
+                z = x * 3
+                torch.set_grad_enabled(before)
+                return y, z, x * 4
+
+        module, given = symtrace.capture(Switching(), (X,)), X.clone().requires_grad_()
+        for training in (True, False):
+            module.train(training)
+            assert [value.requires_grad for value in module(given)] == [training, False, True]
+        with torch.no_grad():
+            assert not any(value.requires_grad for value in module.eval()(given))

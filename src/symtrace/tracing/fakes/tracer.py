@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -185,6 +184,8 @@ class ExampleTracer(ExampleInputs, Tracer):
         return self._call_node(hooks.real_size, ([self.create_arg(item) for item in size],))
 
     def _read_tensor(self, tensor: torch.Tensor) -> Node:
+        if id(tensor) in self._replaced:
+            return self._read_before(tensor)
         path = self._path_of_tensor(tensor)
         key = (id(self.graph), path)
         node = self._reads.get(key)
@@ -306,10 +307,8 @@ class ExampleTracer(ExampleInputs, Tracer):
         """Have the number of dimensions of a tensor checked: it follows from those of the inputs."""
         if not self._ranks_pinned:
             self._ranks_pinned = True
-            first = next((node for node in self.graph.nodes if node.op != "placeholder"), None)
-            with nullcontext() if first is None else self.graph.inserting_before(first):
-                for given in self._inputs:
-                    self._guard_rank(given)
+            for given in self._inputs:
+                self._guard_rank(given)
 
     def _pin_sizes(self) -> None:
         """Have every size of every input checked: all others that the data does not decide follow from them."""
@@ -434,6 +433,13 @@ class ExampleTracer(ExampleInputs, Tracer):
             raise self._refuse(number, asked_for, "ST013")
         self._guard(self.node_of_number(number), number._value)
         return number._value
+
+    def to_identity(self, obj: Any, asked_for: str) -> Any:
+        """Return the value itself, where an `is`, or a set or dict, looks at the object."""
+        return self.pin(obj, asked_for) if isinstance(obj, _Traced) else super().to_identity(obj, asked_for)
+
+    def _value_now(self, obj: Any) -> bool:
+        return bool(obj._value) if isinstance(obj, _Traced) else super()._value_now(obj)
 
     def _refuse(self, number: Any, asked_for: str, code: str) -> Exception:
         refusal: TraceError = data_dependent(self.as_proxy(number), asked_for, code)
