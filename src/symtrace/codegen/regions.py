@@ -67,19 +67,14 @@ class RegionWriter:
         yield from self._assign(variables, [self._text(value) for value in carried], indent)
         yield f"{indent}for {item} in {self._text(items)}:"
         graph = self._bound(body, [item, *variables, *map(self._text, operands)])
-        yield from self._inner(graph, indent)
-        yield from self._assign(
-            variables, list(map(self._text, graph.output_node().args[0])), f"{indent}    "
-        )
+        results = list(map(self._text, graph.output_node().args[0]))
+        lines = [*self._inner(graph, indent), *self._assign(variables, results, f"{indent}    ")]
+        yield from lines or [f"{indent}    pass"]
         yield f"{indent}{node._name} = {_tuple_text(variables)}"
 
     def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
-        is_empty = True
         for text, _ in self._body(graph, f"{indent}    "):
-            is_empty = False
             yield text
-        if is_empty:
-            yield f"{indent}    pass"
 
     def _assign(self, variables: list[str], values: list[str], indent: str) -> Iterator[str]:
         if variables and variables != values:
