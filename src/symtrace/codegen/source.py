@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..ir import Graph, Node, last_uses
-from ..ops.control_flow import CONTROL_FLOW
+from ..ir import Graph, Node, Region, last_uses
 from ..ops.program import enter_mode
 from .blocks import with_blocks
 from .codegen import root_name
@@ -202,7 +201,7 @@ class _Writer:
             gone = dying.get(node, [])
             if not frees_inputs and gone:
                 gone = [other for other in gone if other._op != "placeholder"]
-            if op == "call_function" and _has_regions(node):
+            if _has_regions(node):
                 for line in self._regions.write(node, indent):
                     yield line, node._name
                 assigns, text = True, ""
@@ -217,10 +216,9 @@ class _Writer:
 
 
 def _has_regions(node: Node) -> bool:
-    try:
-        return node._target in CONTROL_FLOW
-    except TypeError:  # an unhashable callable
-        return False
+    # Asked of each node, of which hardly one has so many arguments.
+    args = node._args
+    return len(args) > 3 and (type(args[0]) is Region or type(args[1]) is Region)
 
 
 def _source_comment(frame: Any, indent: str) -> str:

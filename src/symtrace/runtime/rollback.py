@@ -30,6 +30,8 @@ class LateGuards:
         self._in_training: list[nn.Module] = []
         changing: list[nn.Module] = []
         has_changed = False
+        if not any(map(_checks, graph.nodes)):  # as in most graphs: effects are not looked up for nothing
+            return
         for node in graph.nodes:
             if node.op in ("placeholder", "get_attr", "output"):
                 continue
@@ -55,9 +57,11 @@ class LateGuards:
 
 def _checks(node: Node) -> bool:
     """Tell whether a node is a guard, or has regions with one."""
-    if node.op != "call_function":
+    if node.target is program.guard:
+        return True
+    if len(node.args) < 4:  # fewer than any node with regions has
         return False
-    return node.target is program.guard or any(
+    return any(
         inner.target is program.guard
         for region in regions_of(node)
         for graph in all_graphs(region.graph)
