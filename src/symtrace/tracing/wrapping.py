@@ -78,8 +78,11 @@ def _caller(function: Any) -> Any:
 
 
 def _record(proxy: Any, target: Any, args: Any, kwargs: Any) -> Any:
-    result = proxy.tracer.call_function(target, args, kwargs)
-    result.node.meta["is_wrapped"] = True
+    tracer = proxy.tracer
+    result = tracer.call_function(target, args, kwargs)
+    # The result may be anything that the function gives; the call is among the latest nodes.
+    node = next(node for node in reversed(tracer.graph.nodes) if node.target is target)
+    node.meta["is_wrapped"] = True
     return result
 
 

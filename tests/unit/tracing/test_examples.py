@@ -155,6 +155,31 @@ class TestShapes:
         with pytest.raises(GuardError):
             module(torch.randn(3, 1, 5))
 
+    def test_the_rank_of_what_a_leaf_gives_is_checked(self):
+        def leaf(x):
+            return x.squeeze()
+
+        def program(x):
+            y = leaf(x) * 2
+            return y if y.dim() == 3 else -y
+
+        module = symtrace.capture(program, (X,), leaves=[leaf])
+        agree(program, module, (torch.randn(3, 4, 5),))
+        with pytest.raises(GuardError):
+            module(torch.randn(3, 1, 5))
+
+    def test_a_leaf_may_give_anything(self):
+        def leaf(x):
+            return x * 2, {"n": x.shape[0]}
+
+        def program(x):
+            y, facts = leaf(x)
+            return y + facts["n"]
+
+        module = symtrace.capture(program, (X,), leaves=[leaf])
+        assert any(node.meta.get("is_wrapped") for node in module.graph.nodes)
+        agree(program, module, (X,), (torch.randn(3, 1, 2),))
+
     def test_whether_there_is_a_gradient_function_is_checked(self):
         module = symtrace.capture(lambda x: x * 2 if x.grad_fn is None else -x, (X,))
         with pytest.raises(GuardError):

@@ -38,6 +38,10 @@ _PLAIN_BOOLS = Need(bool, "plain", 0)
 """That a C function was given a traced bool, which it does not take: bools have to be plain, with a guard each."""
 
 
+_KNOWN_OWNERS = frozenset({"torch", "torchvision", "_operator", "builtins", "math", "symtrace"})
+"""Packages whose functions give results of a rank that follows from ranks."""
+
+
 class ExampleTracer(ExampleInputs, Tracer):
     """Traces with example inputs: the traced values are fake tensors, and numbers that know their value.
 
@@ -233,11 +237,21 @@ class ExampleTracer(ExampleInputs, Tracer):
         if not is_open and (type(value) in NUMBERS or type(value) is hooks.real_size):
             self.facts[node] = value
         result = self.track(value, other, node, is_open)
-        if type(result) is FakeTensor and (kind == "get_attr" or target in SQUEEZING):
-            self._guard_rank(result)  # which does not follow from those of the inputs
+        if kind == "get_attr" or target in SQUEEZING or self._is_opaque_call(kind, target):
+            # Their ranks do not follow from those of the inputs.
+            for leaf in pytree.tree_leaves(result):
+                if type(leaf) is FakeTensor:
+                    self._guard_rank(leaf)
         if type(value) in (tuple, list) and target in COUNTED:
             self._guard_length(node, value)
         return result
+
+    def _is_opaque_call(self, kind: str, target: Any) -> bool:
+        """Tell whether what is called is a leaf of the user's own, which may do anything with sizes."""
+        if kind == "call_module":
+            return not type(self.attribute(target)).__module__.startswith("torch.")
+        owner = getattr(target, "__module__", None) or "torch"
+        return kind == "call_function" and owner.partition(".")[0] not in _KNOWN_OWNERS
 
     def _refuse_made_up(self, args: Any, target: Any) -> Exception:
         """Return the error for an operation that needs the very number or size that the data decides."""
