@@ -20,6 +20,7 @@ __all__ = [
     "is_assert",
     "is_compared_by_identity",
     "is_internal",
+    "is_own",
     "is_unpacking_mapping",
     "is_users_call",
     "last_line",
@@ -45,6 +46,11 @@ def _is_internal_file(file: str) -> bool:
 def is_internal(frame: FrameType) -> bool:
     """Tell whether a frame runs code of torch or symtrace."""
     return _is_internal_file(frame.f_code.co_filename)
+
+
+def is_own(frame: FrameType) -> bool:
+    """Tell whether a frame runs code of symtrace."""
+    return frame.f_code.co_filename.startswith(_OWN)
 
 
 def user_frame(depth: int = 1) -> FrameType | None:

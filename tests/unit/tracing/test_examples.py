@@ -433,3 +433,16 @@ class TestPrograms:
             assert [value.requires_grad for value in module(given)] == [training, False, True]
         with torch.no_grad():
             assert not any(value.requires_grad for value in module.eval()(given))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_a_number_of_elements_that_data_decides_is_never_taken_for_known(count):
+    def program(x):
+        kept = x[torch.where(x > 0)[0]]
+        if kept.numel() == 0:
+            return x.sum()
+        return kept.prod()
+
+    module = symtrace.capture(program, (torch.ones(count),))
+    for x in (torch.ones(count), -torch.ones(count), torch.linspace(-1, 2, count)):
+        assert torch.equal(module(x), program(x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,14 @@ from ...ir import Node, Region, map_arg
 from ...ops import effects, program
 from ...ops.control_flow import cond
 from ..blame import here
+from ..frames import handles_exceptions, is_internal, is_own
 from ..snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ...runtime import Graph
     from ..watching import Watcher
 
-__all__ = ["Level", "Raised", "record_branches", "recorded", "refusal"]
+__all__ = ["Level", "Raised", "record_branches", "recorded", "refusal", "would_handle"]
 
 
 def refusal(tracer: Watcher, what: str) -> TraceError:
@@ -92,7 +94,36 @@ def recorded(tracer: Watcher, function: Callable[[], Any]) -> _Path:
         except Raised as stop:
             tracer.create_node("call_function", program.raise_error, (stop.error,), {})
             value, raised = None, True
+        except Exception as error:
+            if not _is_of_program(error, tracer):
+                raise
+            if would_handle(tracer._outside):
+                raise refusal(tracer, "may handle an exception that only one way raises") from error
+            what = f"one way of the decision raises {type(error).__name__}: {error}"
+            tracer.report.add("assumption", what, here(3))
+            tracer.create_node("call_function", program.raise_error, (error.with_traceback(None),), {})
+            value, raised = None, True
     return _Path(level, value, raised)
+
+
+def _is_of_program(error: Exception, tracer: Watcher) -> bool:
+    """Tell whether the program, or a function of torch that it calls, has raised an exception."""
+    if isinstance(error, TraceError) or tracer.refusal is not None:
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and not is_own(trace.tb_frame)
+
+
+def would_handle(outside: Any) -> bool:
+    """Tell whether a function of the program that is running would handle an exception."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame is not outside:
+        if not is_internal(frame) and handles_exceptions(frame):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def record_branches(
@@ -116,8 +147,8 @@ def record_branches(
     """
     try:
         return _record(tracer, test, then, orelse, held)
-    except TraceError as error:
-        if error.code != "ST033" or not tracer.is_flag(test):
+    except TraceError:
+        if not tracer.is_flag(test):
             raise
         tracer.refusal = None
     # The flag of a module holds for many calls: the way it has now is taken, with a guard.
@@ -134,8 +165,12 @@ def _record(
     recorded_paths = []
     for function in (then, orelse):
         watched = _watched(held)
-        recorded_paths.append(recorded(tracer, function))
-        if watched.restore() is not None:
+        changed = None
+        try:
+            recorded_paths.append(recorded(tracer, function))
+        finally:
+            changed = watched.restore()
+        if changed is not None:
             raise refusal(tracer, "changes a container on one way of a decision")
     paths = recorded_paths[0], recorded_paths[1]
     if all(path.raised for path in paths):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from ...errors import TraceError
 from ..blame import here
-from ..frames import handles_exceptions, is_internal
 from ..hooks import active_tracer, tracing_as
-from .branches import Raised, record_branches, refusal
+from .branches import Raised, record_branches, refusal, would_handle
 
 __all__ = ["UNDEFINED", "Flow", "flow"]
 
@@ -46,16 +44,6 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
     "In": lambda item, container: item in container, "NotIn": lambda item, container: item not in container,
 }  # fmt: skip
-
-
-def _is_handled(outside: Any) -> bool:
-    """Tell whether a function of the program that is running would handle an exception."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and frame is not outside:
-        if not is_internal(frame) and handles_exceptions(frame):
-            return True
-        frame = frame.f_back
-    return False
 
 
 class Flow:
@@ -131,7 +119,7 @@ class Flow:
         tracer = active_tracer()
         if tracer is None or not tracer.levels:
             raise error
-        if _is_handled(tracer._outside):
+        if would_handle(tracer._outside):
             raise refusal(tracer, "may handle an exception that only one way raises")
         with tracing_as(None):
             made = error() if isinstance(error, type) else error

@@ -174,13 +174,14 @@ class Evaluator:
             try:
                 value = function(*given, **given_kwargs)
             except DATA_DEPENDENT:
-                return *self._guess(function, given, given_kwargs), True
+                others = (self._given(args, True, []), self._given(kwargs, True, [])) if found else None
+                return *self._guess(function, (given, given_kwargs), others), True
             except RuntimeError as error:
                 if found:
                     raise Contradiction from error
                 # There are operators whose fake kernel takes less than the real one.
                 try:
-                    value, _ = self._guess(function, given, given_kwargs)
+                    value, _ = self._guess(function, (given, given_kwargs))
                 except Undecided as undecided:
                     # What eager says of it is what the user knows.
                     if isinstance(undecided.__cause__, RuntimeError):
@@ -196,24 +197,40 @@ class Evaluator:
         self.keep_other(value, other)
         return value, other, True
 
-    def _guess(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """Run an operation whose result only the data decides on data made up, twice, with results of two sizes."""
-        results = []
-        for few in (2, 3):
-            with outside_modes(), torch.no_grad():
-                try:
-                    real_args, real_kwargs = pytree.tree_map_only(
-                        torch.Tensor, functools.partial(_made_up, few=few), (args, kwargs)
-                    )
-                    results.append(function(*real_args, **real_kwargs))
-                except Exception as error:
-                    raise Undecided from error
+    def _guess(self, function: Callable[..., Any], given: Any, others: Any = None) -> tuple[Any, Any]:
+        """Run an operation whose result only the data decides on data made up, so that results have two sizes.
+
+        Args:
+            function: The operation.
+            given: Its arguments and keyword arguments.
+            others: What these are with other data, if that is something else.
+        """
+        one = self._on_made_up(function, given, 2)
+        two = self._on_made_up(function, others or given, 3)
+        if _shapes(one) == _shapes(two):
+            for few in (1, 0):
+                if _shapes(one) != _shapes(third := self._on_made_up(function, given, few)):
+                    two = third
+                    break
         one, two = (
             pytree.tree_map_only(torch.Tensor, self.fresh, result) if _holds_tensors(result) else result
-            for result in results
+            for result in (one, two)
         )
         self.keep_other(one, two)
         return one, two
+
+    @staticmethod
+    def _on_made_up(function: Callable[..., Any], given: Any, few: int) -> Any:
+        with outside_modes(), torch.no_grad():
+            try:
+                args, kwargs = pytree.tree_map_only(torch.Tensor, functools.partial(_made_up, few=few), given)
+                return function(*args, **kwargs)
+            except Exception as error:
+                raise Undecided from error
+
+
+def _shapes(value: Any) -> list[Any]:
+    return [leaf.shape for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
 def _holds_tensors(value: Any) -> bool:
@@ -224,8 +241,6 @@ def _made_up(tensor: torch.Tensor, few: int) -> torch.Tensor:
     """Return a real tensor of the same kind, of whose elements `few` are not zero, and no two of these the same."""
     count = tensor.numel()
     flat = torch.zeros(count, dtype=torch.float64)
-    filled = min(few, count - (few == 3 and count == 3)) if count > 1 else count
-    flat[:filled] = torch.arange(
-        few if count == 1 else 1, filled + (few if count == 1 else 1), dtype=torch.float64
-    )
+    first = few if count == 1 else 1  # a single number is to be another one, too
+    flat[:few] = torch.arange(first, first + min(few, count), dtype=torch.float64)
     return flat.to(tensor.dtype).reshape(tuple(tensor.shape))

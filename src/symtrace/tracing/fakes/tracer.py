@@ -242,9 +242,22 @@ class ExampleTracer(ExampleInputs, Tracer):
             for leaf in pytree.tree_leaves(result):
                 if type(leaf) is FakeTensor:
                     self._guard_rank(leaf)
-        if type(value) in (tuple, list) and target in COUNTED:
+        if type(value) in (tuple, list) and (kind == "get_attr" or target in COUNTED):
             self._guard_length(node, value)
+        if kind == "get_attr" and type(result) is list:
+            self._input_containers.watch(f"self.{target}", result)
         return result
+
+    def _copied(self, path: str, value: Any) -> Any:
+        """Return a list or tuple that the program later assigns anew, with fake tensors for its tensors."""
+        copied = type(value)(
+            [self._evaluator.fresh(item) if isinstance(item, torch.Tensor) else item for item in value]
+        )
+        if not all(
+            type(item) is FakeTensor or type(item) in ATOMS or type(item) in NUMBERS for item in copied
+        ):
+            raise trace_error("ST023", attribute=path, what="reads and later assigns")
+        return copied
 
     def _is_opaque_call(self, kind: str, target: Any) -> bool:
         """Tell whether what is called is a leaf of the user's own, which may do anything with sizes."""
@@ -273,8 +286,10 @@ class ExampleTracer(ExampleInputs, Tracer):
             value = self.attribute(target)
             if isinstance(value, torch.Tensor):
                 return self._evaluator.fresh(value), None, False
+            if type(value) in (list, tuple):
+                return self._copied(target, value), None, False
             if type(value) not in NUMBERS:
-                # Its parts would be taken for what they are now, and so would their number.
+                # Its parts would be taken for what they are now.
                 raise trace_error("ST023", attribute=target, what="reads and later assigns")
             is_flag = self.keeps_control_flow and target.rpartition(".")[2] == "training"
             is_flag = is_flag and _PLAIN_BOOLS not in self._needs
