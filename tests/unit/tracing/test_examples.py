@@ -435,14 +435,15 @@ class TestPrograms:
             assert not any(value.requires_grad for value in module.eval()(given))
 
 
+def product_of_positive_ones(x):
+    kept = x[torch.where(x > 0)[0]]
+    if kept.numel() == 0:
+        return x.sum()
+    return kept.prod()
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_a_number_of_elements_that_data_decides_is_never_taken_for_known(count):
-    def program(x):
-        kept = x[torch.where(x > 0)[0]]
-        if kept.numel() == 0:
-            return x.sum()
-        return kept.prod()
-
-    module = symtrace.capture(program, (torch.ones(count),))
+    module = symtrace.capture(product_of_positive_ones, (torch.ones(count),))
     for x in (torch.ones(count), -torch.ones(count), torch.linspace(-1, 2, count)):
-        assert torch.equal(module(x), program(x))
+        assert torch.equal(module(x), product_of_positive_ones(x))
