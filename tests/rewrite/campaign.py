@@ -19,6 +19,7 @@ from symtrace import symbolic_trace
 from symtrace.passes import Pipeline, split_module
 from symtrace.testing import assert_equivalent, assert_same_value, random_program
 
+from .in_regions import put_into_regions
 from .networks import RandomNetwork
 
 EXACT = (
@@ -114,6 +115,8 @@ def check(seed: int) -> list[str]:
         except RuntimeError:  # a program that eager refuses
             continue
         gm = symbolic_trace(program)
+        if choices.random() < 0.5:
+            put_into_regions(gm, choices)
         if choices.random() < 0.3:
             gm = split_at_random(gm, choices)
         pipeline = Pipeline(text)

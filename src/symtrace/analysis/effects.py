@@ -11,10 +11,13 @@ from __future__ import annotations
 import bisect
 import operator
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from ..ir import Graph, Node, map_arg
+from ..ir import Graph, Node, map_arg, region_uses
 from ..ops import Effect, effects, program, signatures_of
+from ..ops.control_flow import cond
+from ..ops.effect import OPAQUE
 
 __all__ = ["EffectAnalysis", "is_tensor", "node_effect"]
 
@@ -54,6 +57,41 @@ def _submodule(owner: Any, target: str) -> Any:
     return owner
 
 
+@dataclass(frozen=True)
+class _Inside:
+    """What the regions of a node do together, as seen from outside.
+
+    Attributes:
+        effect: The effect.
+        reads: Whether they read from a module.
+        sets: Whether they may change which objects the attributes of modules are.
+    """
+
+    effect: Effect
+    reads: bool
+    sets: bool
+
+
+def _inside(node: Node, any_mode: bool) -> _Inside:
+    """Look into the regions of a node: writes to what a region has made itself show nowhere outside."""
+    random = check = opaque = reads = sets = False
+    aliases = node.target is not cond  # loops give back what they are given when they run no round
+    for use in region_uses(node):
+        analysis = EffectAnalysis(use.region.graph, any_mode)
+        sets = sets or analysis.sets_attributes
+        for inner in use.region.graph.nodes:
+            effect = analysis.effect(inner)
+            reads = reads or inner.op in ("get_attr", "call_module") or analysis.reads_modules(inner)
+            random, check = random or effect.random, check or effect.check
+            shows = bool(effect.mutates) and None in analysis.writes(inner)
+            opaque = opaque or shows or effect.impure or effect.writes_state or effect.barrier
+        returned = use.region.graph.output_node().all_input_nodes
+        aliases = aliases or any(analysis.alias_class(value) is None for value in returned)
+    if opaque:
+        return _Inside(OPAQUE, reads, sets)
+    return _Inside(Effect(random=random, check=check, returns_alias=aliases), reads, sets)
+
+
 class EffectAnalysis:
     """Effects and aliasing of one graph, as it stands when the analysis is made.
 
@@ -76,9 +114,14 @@ class EffectAnalysis:
     def __init__(self, graph: Graph, any_mode: bool = False) -> None:
         self._effects: dict[Node, Effect] = {}
         self._parent: dict[Node | None, Node | None] = {None: None}
+        self._insides: dict[Node, _Inside] = {}
         effectful: list[Node] = []
         for node in graph.nodes:
-            effect = node_effect(node, None, any_mode)
+            if len(node.args) > 3 and region_uses(node):
+                self._insides[node] = _inside(node, any_mode)
+                effect = self._insides[node].effect
+            else:
+                effect = node_effect(node, None, any_mode)
             self._effects[node] = effect
             self._parent[node] = node
             self._join(node, effect)
@@ -91,6 +134,11 @@ class EffectAnalysis:
     def sets_attributes(self) -> bool:
         """Whether anything in the graph may change which objects the attributes of modules are."""
         return ATTRIBUTES in self._written_classes()
+
+    @property
+    def writes_outside(self) -> bool:
+        """Whether anything in the graph may write to inputs, attributes, or what is not known."""
+        return None in self._written_classes()
 
     def effect(self, node: Node) -> Effect:
         """Return the effect of a node."""
@@ -111,7 +159,13 @@ class EffectAnalysis:
         found: set[Class] = {self._find(used) for used in node.all_input_nodes}
         if node.op == "call_module" or self._effects[node].impure:
             found.add(None)
+        if self.reads_modules(node):
+            found.update((None, ATTRIBUTES))
         return found
+
+    def reads_modules(self, node: Node) -> bool:
+        """Return whether regions of a node read attributes of modules, or what they hold."""
+        return node in self._insides and self._insides[node].reads
 
     def writes(self, node: Node) -> set[Class]:
         """Return the classes whose contents `node` may write."""
@@ -119,7 +173,8 @@ class EffectAnalysis:
         if effect.is_pure:
             return set()
         found: set[Class] = {None} if effect.writes_state or effect.impure else set()
-        if node.target in _SETTERS or (effect.impure and node.op != "call_function"):
+        sets = node in self._insides and self._insides[node].sets
+        if sets or node.target in _SETTERS or (effect.impure and node.op != "call_function"):
             found.add(ATTRIBUTES)
         if effect.impure:
             found.update(self._find(used) for used in node.all_input_nodes)
@@ -210,7 +265,7 @@ class EffectAnalysis:
             return
         if effect.returns_alias:
             owners = self._returned(node, effect)
-            if node.op == "call_module" and owners is None:
+            if (node.op == "call_module" and owners is None) or self.reads_modules(node):
                 self._union(node, None)
             for used in node.all_input_nodes if owners is None else owners:
                 self._union(node, used)

@@ -8,9 +8,10 @@ from .graph import Graph, InsertPoint, NodeList
 from .liveness import last_uses, needed_for
 from .node import OPS, Node
 from .origin import Frame, Origin
-from .region import Region, all_graphs, regions_of
+from .region import CHANGING, Region, RegionUse, all_graphs, outermost, region_uses, regions_of
 
 __all__ = [
+    "CHANGING",
     "OPS",
     "Checkpoint",
     "Event",
@@ -21,6 +22,7 @@ __all__ = [
     "NodeList",
     "Origin",
     "Region",
+    "RegionUse",
     "all_graphs",
     "immutable_dict",
     "immutable_list",
@@ -28,5 +30,7 @@ __all__ = [
     "map_aggregate",
     "map_arg",
     "needed_for",
+    "outermost",
+    "region_uses",
     "regions_of",
 ]

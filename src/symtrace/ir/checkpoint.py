@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base.names import Namespace
+from .region import regions_of
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -44,6 +45,12 @@ class Checkpoint:
         self._namespace = Namespace(())
         self._namespace.adopt(graph._namespace)
         self._saved = [(node, _slots(node), _copied(node)) for node in graph.nodes]
+        self._regions = [
+            Checkpoint(region.graph)
+            for node in graph.nodes
+            if node._op == "call_function" and len(node._args) > 3
+            for region in regions_of(node)
+        ]
 
     def nodes(self) -> list[Node]:
         """Return the nodes that the graph had, in order."""
@@ -61,7 +68,7 @@ class Checkpoint:
                 return True
             if not (_same(node._args, slots[2]) and _same(node._kwargs, slots[3])):
                 return True
-        return False
+        return any(region.differs() for region in self._regions)
 
     def restore(self) -> None:
         """Make the graph what it was: the same nodes with the same arguments, names and metadata."""
@@ -92,6 +99,8 @@ class Checkpoint:
         graph._cursor = self.cursor
         graph._count = len(self._saved)
         graph._set_extra_state(self._settings)
+        for region in self._regions:
+            region.restore()
         graph._touch("settings_changed")
 
 

@@ -15,6 +15,7 @@ from .._base.qualified import qualified_name, resolve_qualified
 from ..errors import ArgumentError
 from .args import LEAF_TYPES, find_nodes, map_aggregate, map_arg
 from .node import Node, new_node
+from .region import Region, link_regions
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -28,7 +29,7 @@ def copy_node(graph: Graph, node: Any, transform: Callable[[Node], Any]) -> Node
         raise ArgumentError("ST112", what="node", expected="a Node", actual=type(node).__name__)
     args = map_arg(node._args, transform)
     if node._op == "call_function":
-        args = tuple([value.copy() if type(value).__name__ == "Region" else value for value in args])
+        args = tuple([value.copy() if type(value) is Region else value for value in args])
     kwargs = map_arg(node._kwargs, transform) if node._kwargs else None
     target = node._target
     if node._op == "placeholder" and target in graph._inputs:
@@ -126,7 +127,7 @@ def _append_copies(
 
 def _link_arguments(node: Node, result: Node, lookup: Callable[[Node], Any]) -> None:
     args = []
-    found = False
+    found = has_regions = False
     for value in node._args:
         cls = type(value)
         if cls is Node:
@@ -139,13 +140,16 @@ def _link_arguments(node: Node, result: Node, lookup: Callable[[Node], Any]) -> 
                     value._add_user(result)
         elif cls not in LEAF_TYPES:
             found = True
-            if cls.__name__ == "Region":  # which a copy has for itself
+            if cls is Region:  # which a copy has for itself
+                has_regions = True
                 value = value.copy()
             else:
                 value = map_arg(value, lookup)
                 _use_all(value, result)
         args.append(value)
     result._args = tuple(args) if found else node._args
+    if has_regions:
+        link_regions(result)
     if node._kwargs:
         result._kwargs = map_arg(node._kwargs, lookup)
         _use_all(result._kwargs, result)

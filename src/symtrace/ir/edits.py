@@ -11,6 +11,7 @@ from .._base.order import label_between
 from ..errors import ArgumentError, GraphEditError, SymtraceWarning
 from .args import LEAF_TYPES, find_nodes, freeze, map_arg
 from .node import OPS, Node
+from .region import link_regions, own_regions
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -114,9 +115,9 @@ def freeze_arguments(
 
 def warn_if_unresolved(graph: Graph, op: str, target: str) -> None:
     """Warn where the owning module is known and has nothing at `target`."""
-    if graph._owning_module is None or not isinstance(target, str):
+    found = graph.owning_module
+    if found is None or not isinstance(target, str):
         return
-    found = graph._owning_module
     for atom in target.split(".") if target else ():
         if not hasattr(found, atom):
             warnings.warn(
@@ -214,7 +215,11 @@ def _set_arguments(graph: Graph, node: Node, args: Any, kwargs: Any, used: list[
             was_used._remove_user(node)
     for is_used in used:
         is_used._add_user(node)
+    if len(args) > 3:
+        args = own_regions(args, node)
     node._args, node._kwargs = args, kwargs
+    if len(args) > 3:
+        link_regions(node)
     graph.version += 1
     if graph._subscribers:
         graph._emit("args_changed", node, old)

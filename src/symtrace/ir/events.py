@@ -11,7 +11,15 @@ if TYPE_CHECKING:
 __all__ = ["Event", "EventKind"]
 
 EventKind = Literal[
-    "created", "erased", "args_changed", "moved", "renamed", "target_changed", "annotated", "settings_changed"
+    "created",
+    "erased",
+    "args_changed",
+    "moved",
+    "renamed",
+    "target_changed",
+    "annotated",
+    "region_changed",
+    "settings_changed",
 ]
 
 

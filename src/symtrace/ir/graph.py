@@ -12,8 +12,10 @@ from ..errors import ArgumentError, GraphEditError
 from . import clone as _clone
 from . import edits as _edits
 from . import lint as _lint
+from .dead import eliminate_dead
 from .events import Event, EventKind
 from .node import OPS, Node, new_node
+from .region import holder_of, link_regions, own_regions
 from .text import format_graph
 
 __all__ = ["Graph", "InsertPoint", "NodeList"]
@@ -126,6 +128,7 @@ class Graph:
         self._count = 0
         self.version = 0
         self._owning_module = owning_module
+        self._holder: Node | None = None
         self._tracer_cls = tracer_cls
         self._tracer_extras = tracer_extras
 
@@ -133,8 +136,11 @@ class Graph:
 
     @property
     def owning_module(self) -> Any:
-        """The module that runs this graph, or None."""
-        return self._owning_module
+        """The module that runs this graph, or None; for a region, that of the graph around it."""
+        if self._holder is None:
+            return self._owning_module
+        node = holder_of(self)
+        return self._owning_module if node is None else node.graph.owning_module
 
     @owning_module.setter
     def owning_module(self, module: Any) -> None:
@@ -249,6 +255,9 @@ class Graph:
             target = _edits.string_target(op, target)
         found: list[Node] = []
         frozen, frozen_kwargs = _edits.freeze_arguments(args, kwargs, found, name or op)
+        may_have_regions = len(frozen) > 3
+        if may_have_regions:
+            frozen = own_regions(frozen)
         cursor = self._cursor
         before = cursor._prev
         if op == "placeholder" or op == "output" or cursor._op == "placeholder" or before._op == "output":
@@ -283,6 +292,8 @@ class Graph:
                 used._add_user(node)
         self._count += 1
         self.version += 1
+        if may_have_regions:
+            link_regions(node)
         if op == "placeholder":
             self._inputs.add(target)
         if self._index is not None:
@@ -430,6 +441,19 @@ class Graph:
         Cost: linear.
         """
         return _edits.eliminate_unused(self, is_removable)
+
+    def eliminate_dead(self, is_removable: Callable[[Node], bool]) -> bool:
+        """Erase nodes without users, in regions too, as far as `is_removable` allows.
+
+        Values that a region no longer uses are no longer passed to it, and results of a decision that nothing uses no
+        longer computed.
+
+        Returns:
+            Whether anything was changed.
+
+        Cost: linear.
+        """
+        return eliminate_dead(self, is_removable)
 
     def _assign(self, node: Node, args: Any, kwargs: Any) -> None:
         _edits.assign(self, node, args, kwargs)

@@ -10,6 +10,7 @@ from .._base.frozen import EMPTY_DICT
 from ..errors import LintError
 from .args import LEAF_TYPES, find_nodes
 from .node import OPS, Node
+from .region import Region, region_uses, regions_of
 from .text import format_graph
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def _is_clean(graph: Graph) -> bool:
             if cls is Node:
                 found.append(value)
             elif cls not in LEAF_TYPES:
+                if cls is Region and not (_is_clean(value.graph) and not any(_shape_faults(node))):
+                    return False
                 find_nodes(value, found, Node)
         if node._kwargs is not EMPTY_DICT:
             find_nodes(node._kwargs, found, Node)
@@ -86,7 +89,7 @@ def _is_clean(graph: Graph) -> bool:
         node = node._next
     if uses != records:
         return False
-    owner = graph._owning_module
+    owner = graph.owning_module
     return owner is None or not graph._count or (saw_output and not any(_target_faults(graph)))
 
 
@@ -123,10 +126,11 @@ def faults(graph: Graph) -> Iterator[Fault]:
             yield from _user_faults(node, uses.pop(node))
     for node, users in uses.items():
         yield _first(users), f"uses `{node._name}`, which is not in this graph"
-    if not saw_output and graph._owning_module is not None and graph._count:
+    if not saw_output and graph.owning_module is not None and graph._count:
         yield graph._root._prev, "is the last node, but the graph has no output"
     yield from _order_faults(graph)
-    if graph._owning_module is not None:
+    yield from _region_faults(graph)
+    if graph.owning_module is not None:
         yield from _target_faults(graph)
 
 
@@ -199,6 +203,32 @@ def _order_faults(graph: Graph) -> Iterator[Fault]:
             yield from _late_inputs(node, node._kwargs)
 
 
+def _region_faults(graph: Graph) -> Iterator[Fault]:
+    for node in graph.nodes:
+        yield from _shape_faults(node)
+        for number, region in enumerate(regions_of(node)):
+            for inner, what in faults(region.graph):
+                yield node, f"has in its region {number} `{inner._name}`, which {what}"
+
+
+def _shape_faults(node: Node) -> Iterator[Fault]:
+    """Yield where the regions of a node do not fit its operands, or each other."""
+    for use in region_uses(node):
+        graph = use.region.graph
+        place = f"argument {use.place}"
+        taken = sum(inner._op == "placeholder" for inner in graph.nodes)
+        if taken != len(use.inputs):
+            yield node, f"has in {place} a region with {taken} inputs, and {len(use.inputs)} values for them"
+        last = graph._root._prev
+        given = last._args[0] if last._op == "output" and last._args else None
+        if not isinstance(given, tuple):
+            yield node, f"has in {place} a region that does not return a tuple"
+        elif use.results is not None and len(given) != use.results:
+            yield node, f"has in {place} a region with {len(given)} results, and {use.results} are wanted"
+        if graph._holder is not node:
+            yield node, f"has in {place} a region that another node has"
+
+
 def _late_inputs(node: Node, value: Any) -> Iterator[Fault]:
     found: list[Node] = []
     find_nodes(value, found, Node)
@@ -209,7 +239,7 @@ def _late_inputs(node: Node, value: Any) -> Iterator[Fault]:
 
 def _target_faults(graph: Graph) -> Iterator[Fault]:
     sound: dict[str, set[str]] = {"call_module": set(), "get_attr": set()}
-    places: dict[str, Any] = {"": graph._owning_module}
+    places: dict[str, Any] = {"": graph.owning_module}
     for node in graph.nodes:
         known = sound.get(node._op)
         if known is not None and node._target not in known:

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .graph import Graph
+if TYPE_CHECKING:
+    from .events import Event
+    from .graph import Graph
+    from .node import Node
 
-__all__ = ["Region", "all_graphs", "regions_of"]
+__all__ = [
+    "CHANGING",
+    "Region",
+    "RegionUse",
+    "all_graphs",
+    "holder_of",
+    "link_regions",
+    "outermost",
+    "own_regions",
+    "region_uses",
+    "regions_of",
+]
 
 
 class Region:
     """A graph that is an argument of a node.
 
     It sees values of the graph around it only through its placeholders, for which the node has operands; its output is
-    a tuple.
+    a tuple. It belongs to one node: another that is given it gets a copy. An edit of it is an edit of the graph around
+    it too.
 
     Args:
         graph: The graph.
@@ -45,9 +60,39 @@ class Region:
         return f"region({inputs}; {count} nodes)"
 
 
+CHANGING = object()
+"""Stands for the operand of a placeholder that has another value in each round."""
+
+
+class RegionUse(NamedTuple):
+    """One region of a node, and what flows into it and out of it.
+
+    Attributes:
+        region: The region.
+        place: Which argument of the node it is.
+        inputs: For each placeholder, the operand that it stands for; `CHANGING` for a value that is another one in each
+            round.
+        operands: Which argument holds the operands that are the same at each run, and how many placeholders stand in
+            front of theirs.
+        results: How many results it must have; None if that follows from another region.
+    """
+
+    region: Region
+    place: int
+    inputs: tuple[Any, ...]
+    operands: tuple[int, int]
+    results: int | None
+
+
 def regions_of(node: Any) -> tuple[Region, ...]:
     """Return the regions among the arguments of a node."""
     return tuple(value for value in node.args if type(value) is Region)
+
+
+def region_uses(node: Node) -> tuple[RegionUse, ...]:
+    """Return the regions of a node with what flows into them, as the operation that it calls tells."""
+    describe: Callable[[Any], Iterable[Any]] | None = getattr(node.target, "__symtrace_regions__", None)
+    return () if describe is None else tuple(RegionUse(*use) for use in describe(node.args))
 
 
 def all_graphs(graph: Graph) -> Iterator[Graph]:
@@ -57,5 +102,53 @@ def all_graphs(graph: Graph) -> Iterator[Graph]:
         current = stack.pop()
         yield current
         for node in current.nodes:
-            if node.op == "call_function":
+            if node._op == "call_function" and len(node._args) > 3:
                 stack.extend(region.graph for region in regions_of(node))
+
+
+def holder_of(graph: Graph) -> Node | None:
+    """Return the node that has a graph as a region; None for a graph that is none."""
+    node = graph._holder
+    if node is None or node._order < 0:
+        return None
+    return node if any(type(value) is Region and value.graph is graph for value in node._args) else None
+
+
+def outermost(graph: Graph) -> Graph:
+    """Return the graph of the whole program that a graph is a region of, at whatever depth; itself if it is none."""
+    node = holder_of(graph)
+    while node is not None:
+        graph = node.graph
+        node = holder_of(graph)
+    return graph
+
+
+def own_regions(args: tuple[Any, ...], node: Node | None = None) -> tuple[Any, ...]:
+    """Return arguments for a node with copies of those regions that another node has already, or that come twice."""
+    if not any(type(value) is Region for value in args):
+        return args
+    seen: set[int] = set()
+    own = []
+    for value in args:
+        if type(value) is Region:
+            if holder_of(value.graph) not in (None, node) or id(value.graph) in seen:
+                value = value.copy()
+            seen.add(id(value.graph))
+        own.append(value)
+    return tuple(own)
+
+
+def link_regions(node: Node) -> None:
+    """Tell the regions of a node whose they are, so that their edits count as edits of the graph around them."""
+    for value in node._args:
+        if type(value) is Region:
+            graph = value.graph
+            if graph._holder is None:
+                graph.subscribe(lambda event, inner=graph: _pass_on(inner, event))
+            graph._holder = node
+
+
+def _pass_on(graph: Graph, event: Event) -> None:
+    node = holder_of(graph)
+    if node is not None:
+        node.graph._touch("region_changed", node)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .._base.qualified import qualified_name, type_text
+from .region import regions_of
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -89,8 +90,21 @@ def graph_lines(graph: Graph, *, include_tensor_metadata: bool = False) -> Itera
         elif node.op == "output":
             format_node(node, None, returns)
     yield f"graph({', '.join(parameters)}){returns[0]}:"
+    for _, line in _body(graph, "    ", include_tensor_metadata):
+        yield line
+
+
+def _body(graph: Graph, indent: str, tensors: bool) -> Iterator[tuple[Node | None, str]]:
+    """Yield a line for each node, and for what is in its regions; those have no node."""
     for node in graph.nodes:
-        yield f"    {format_node(node, include_tensor_metadata=include_tensor_metadata)}"
+        yield node, f"{indent}{format_node(node, include_tensor_metadata=tensors)}"
+        if node.op == "call_function" and len(node.args) > 3:
+            for number, region in enumerate(regions_of(node)):
+                names = ", ".join(inner.name for inner in region.graph.nodes if inner.op == "placeholder")
+                yield None, f"{indent}    region {number}({names}):"
+                for inner, line in _body(region.graph, f"{indent}        ", tensors):
+                    if inner is None or inner.op != "placeholder":
+                        yield None, line
 
 
 def format_graph(graph: Graph, marks: Iterable[tuple[Node, str]] = ()) -> str:
@@ -105,10 +119,9 @@ def format_graph(graph: Graph, marks: Iterable[tuple[Node, str]] = ()) -> str:
         remarks.setdefault(node, []).append(remark)
     if not remarks:
         return "\n".join(graph_lines(graph))
-    lines = []
-    header, *body = graph_lines(graph)
-    lines.append(header)
-    for node, line in zip(graph.nodes, body, strict=True):
+    lines = [next(graph_lines(graph))]
+    for node, line in _body(graph, "    ", False):
         lines.append(line)
-        lines.extend(f"    ^^^ {remark}" for remark in remarks.get(node, ()))
+        if node is not None:
+            lines.extend(f"    ^^^ {remark}" for remark in remarks.get(node, ()))
     return "\n".join(lines)

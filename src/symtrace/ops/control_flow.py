@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import ArgumentError
-from ..ir import Region, map_arg
+from ..ir import CHANGING, Region, map_arg
 from .effect import OPAQUE, Effect
 from .node_effects import effects
 
@@ -75,15 +75,55 @@ def _effect(args: Any, kwargs: Any) -> Effect:
     found = Effect(returns_alias=True)
     for region in (value for value in args if isinstance(value, Region)):
         for node in region.graph.nodes:
-            one = effects(node.op, node.target, node.args, node.kwargs)
+            module = _called(region, node.target) if node.op == "call_module" else None
+            one = effects(node.op, node.target, node.args, node.kwargs, module, any_mode=True)
             if one.mutates or one.impure or one.writes_state or one.barrier or one.check:
                 return OPAQUE
             found = replace(found, random=found.random or one.random)
     return found
 
 
-for _operation in (cond, while_loop, for_each):
+def _called(region: Region, path: str) -> Any:
+    """Return the module that a node of a region calls, if it is known where the region belongs."""
+    found = region.graph.owning_module
+    for atom in path.split("."):
+        found = getattr(found, atom, None)
+    return found
+
+
+def _cond_regions(args: Any) -> Any:
+    """Describe the regions of a call; see `symtrace.ir.region.RegionUse`."""
+    _, then, orelse, operands, else_operands = args
+    results = _count(then)
+    return (
+        (then, 1, tuple(operands), (3, 0), results),
+        (orelse, 2, tuple(else_operands), (4, 0), results),
+    )
+
+
+def _while_regions(args: Any) -> Any:
+    test, body, carried, test_operands, operands = args
+    changing = (CHANGING,) * len(carried)
+    return (
+        (test, 0, (*changing, *test_operands), (3, len(carried)), 1),
+        (body, 1, (*changing, *operands), (4, len(carried)), len(carried)),
+    )
+
+
+def _for_regions(args: Any) -> Any:
+    _, body, carried, operands = args
+    inputs = (CHANGING,) * (len(carried) + 1)
+    return ((body, 1, (*inputs, *operands), (3, len(carried) + 1), len(carried)),)
+
+
+def _count(region: Region) -> int | None:
+    given = region.graph.output_node().args
+    return len(given[0]) if given and isinstance(given[0], tuple) else None
+
+
+for _operation, _regions in ((cond, _cond_regions), (while_loop, _while_regions), (for_each, _for_regions)):
     setattr(_operation, "__symtrace_effect__", _effect)  # noqa: B010 - functions have no such attribute by type
+    setattr(_operation, "__symtrace_regions__", _regions)  # noqa: B010
 
 CONTROL_FLOW = frozenset({cond, while_loop, for_each})
 """The operations that have regions."""

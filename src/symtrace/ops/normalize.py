@@ -110,6 +110,8 @@ def normalize_function(
     {'end_dim': -1}
     """
     kwargs = {} if kwargs is None else kwargs
+    if hasattr(target, "__symtrace_regions__"):
+        return None  # whose arguments stand where generated code looks for them
     if isinstance(target, types.BuiltinFunctionType | torch._ops.OpOverload | torch._ops.OpOverloadPacket):
         known = signatures_of(target) if operator_name(target) is not None else ()
         candidates = [s for s in known if bind(s, args, kwargs) is not None]

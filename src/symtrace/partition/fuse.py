@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import nn
 
-from ..ir import Node
+from ..ir import Node, outermost
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
 from .errors import PartitionError
@@ -73,7 +73,7 @@ def fuse_as_graphmodule(
     """
     members = dict.fromkeys(nodes)
     for node in members:
-        if node.graph is not gm.graph or node.erased:
+        if node.graph is not nodes[0].graph or outermost(node.graph) is not gm.graph or node.erased:
             raise PartitionError("ST221", what=f"`{node}` is not in the graph of the module")
     if not validate_partition(members):
         names = ", ".join(str(node) for node in members)
@@ -120,17 +120,19 @@ def insert_subgm(
     gm.add_submodule(name, sub_gm)
     if insertion_point is None:
         users = [user for node in orig_outputs for user in node.users]
-        where = gm.graph.inserting_before(min(users) if users else gm.graph.output_node())
+        graph = min(users).graph if users else gm.graph
+        where = graph.inserting_before(min(users) if users else graph.output_node())
     else:
-        where = gm.graph.inserting_after(insertion_point)
+        graph = insertion_point.graph
+        where = graph.inserting_after(insertion_point)
     with where:
-        call = gm.graph.call_module(name, orig_inputs)
+        call = graph.call_module(name, orig_inputs)
         output = sub_gm.graph.output_node().args[0]
         if not isinstance(output, tuple):
             _take_over(orig_outputs[0], call)
             return gm
         for index, node in enumerate(orig_outputs):
-            _take_over(node, gm.graph.call_function(operator.getitem, (call, index)))
+            _take_over(node, graph.call_function(operator.getitem, (call, index)))
     if all("val" in node.meta for node in orig_outputs):
         call.meta["val"] = tuple(node.meta["val"] for node in orig_outputs)
     return gm
@@ -159,7 +161,7 @@ def erase_nodes(gm: GraphModule, nodes: Sequence[Node]) -> None:
         GraphEditError: One of them is still used (ST103).
     """
     for node in sorted(nodes, reverse=True):
-        gm.graph.erase_node(node)
+        node.graph.erase_node(node)
 
 
 def fuse_by_partitions(
@@ -167,6 +169,8 @@ def fuse_by_partitions(
     partitions: Sequence[Mapping[Node, Any]],
     prefix: str = "fused_",
     always_return_tuple: bool = False,
+    *,
+    graph: Graph | None = None,
 ) -> GraphModule:
     """Replace each partition by a call of a module that runs it, in the module itself.
 
@@ -176,6 +180,7 @@ def fuse_by_partitions(
         prefix: Start of the names of the new modules: `<prefix>0`, `<prefix>1`, ..., or free names like
             these.
         always_return_tuple: Modules return a tuple also if they have one result only.
+        graph: The graph of a region of `gm`, if the partitions are of that.
 
     Returns:
         `gm`.
@@ -186,9 +191,10 @@ def fuse_by_partitions(
             other in a ring (ST220); nothing is changed.
     """
     check_graph_module(gm)
-    members = _checked(gm, partitions)
-    order = order_stages(gm.graph, members)
-    _bring_into_order(gm.graph, order, members)
+    whole: Graph = gm.graph if graph is None else graph
+    members = _checked(whole, partitions)
+    order = order_stages(whole, members)
+    _bring_into_order(whole, order, members)
     for index, nodes in enumerate(partitions):
         members_in_order = sorted(nodes)
         module, inputs, outputs = fuse_as_graphmodule(
@@ -199,9 +205,9 @@ def fuse_by_partitions(
     return gm
 
 
-def _checked(gm: GraphModule, partitions: Sequence[Mapping[Node, Any]]) -> dict[Node, Hashable]:
+def _checked(graph: Graph, partitions: Sequence[Mapping[Node, Any]]) -> dict[Node, Hashable]:
     """Return the stage of each node: the number of its partition, or the node itself."""
-    stage_of: dict[Node, Hashable] = {n: n for n in gm.graph.nodes if n.op not in ("placeholder", "output")}
+    stage_of: dict[Node, Hashable] = {n: n for n in graph.nodes if n.op not in ("placeholder", "output")}
     for index, nodes in enumerate(partitions):
         if not nodes:
             raise PartitionError("ST221", what=f"partition {index} is empty")

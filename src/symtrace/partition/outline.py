@@ -41,7 +41,7 @@ class OutlineModules(Pass):
         first = next(iter(members))
         try:
             stem = self.path.replace(".", "_")
-            fuse_by_partitions(ctx.module, [members], prefix=f"{self.prefix}{stem}_")
+            fuse_by_partitions(ctx.module, [members], prefix=f"{self.prefix}{stem}_", graph=graph)
         except PartitionError as error:
             ctx.remark(first, error.diagnostic.message)
             return False

@@ -6,7 +6,7 @@ import operator
 import typing
 from typing import Any
 
-from ..ir import Graph
+from ..ir import Graph, all_graphs
 
 __all__ = ["annotate_getitem_nodes"]
 
@@ -25,7 +25,7 @@ def annotate_getitem_nodes(graph: Graph) -> None:
     >>> item.type
     <class 'torch.Tensor'>
     """
-    for node in graph.nodes:
+    for node in (node for inner in all_graphs(graph) for node in inner.nodes):
         if node.op != "call_function" or node.target is not operator.getitem or len(node.args) != 2:
             continue
         container, index = node.args

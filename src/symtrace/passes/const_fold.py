@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ..analysis import EffectAnalysis
-from ..ir import Node, needed_for
+from ..ir import Node, all_graphs, needed_for
 from ..rewrite.sources import graph_of
 from ..runtime import Graph, GraphModule
 
@@ -42,7 +42,9 @@ class FoldedGraphModule(GraphModule):
         fx_const_folded_attrs_name: str | None = None,
         device_for_folded_attrs: str = "cuda",
     ) -> None:
-        targets = dict.fromkeys(n.target for n in graph.nodes if n.op in ("get_attr", "call_module"))
+        targets = dict.fromkeys(
+            n.target for part in all_graphs(graph) for n in part.nodes if n.op in ("get_attr", "call_module")
+        )
         found = {t: _attribute(root, t) for t in targets if t != fx_const_folded_attrs_name}
         if fx_const_folded_attrs_name is not None:
             found[fx_const_folded_attrs_name] = nn.Parameter(torch.empty(0), requires_grad=False)
@@ -161,7 +163,8 @@ def _constant_nodes(graph: Any, is_skipped: Predicate) -> dict[Node, None]:
 
 
 def _reads_written(analysis: EffectAnalysis, node: Node) -> bool:
-    if node.op == "call_module" and None in {c for n in analysis.effectful for c in analysis.writes(n)}:
+    reads = node.op == "call_module" or analysis.reads_modules(node)
+    if reads and None in {c for n in analysis.effectful for c in analysis.writes(n)}:
         return True
     return any(analysis.is_written(used) for used in node.all_input_nodes)
 

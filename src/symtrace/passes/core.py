@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from ..analysis import EffectAnalysis
-from ..ir import Node
+from ..ir import Node, all_graphs
 from ..rewrite.pattern import resolve
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
@@ -21,8 +21,9 @@ __all__ = ["Context", "FunctionPass", "Pass", "Remark", "as_pass", "graphs_of"]
 
 
 def graphs_of(module: GraphModule) -> Iterator[Graph]:
-    """Yield every graph of a module that passes work on, innermost first."""
-    yield module.graph
+    """Yield every graph of a module that passes work on, regions in front of the graph around them."""
+    graphs: list[Any] = list(all_graphs(module.graph))
+    yield from reversed(graphs)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class Context:
     module: GraphModule
     example: tuple[Any, ...] | None = None
     remarks: list[Remark] = field(default_factory=list)
-    _effects: dict[bool, tuple[Graph, int, EffectAnalysis]] = field(default_factory=dict)
+    _effects: dict[tuple[int, bool], tuple[Graph, int, EffectAnalysis]] = field(default_factory=dict)
+    _sets: bool | None = None
+    _writes: bool | None = None
 
     def effects(self, graph: Graph, any_mode: bool = False) -> EffectAnalysis:
         """Return the effects of a graph as it is now; computed again only after an edit.
@@ -61,10 +64,45 @@ class Context:
             any_mode: Count what modules do in training also when they are in evaluation mode: what is removed or
                 merged on account of it stays right after `train()`.
         """
-        known = self._effects.get(any_mode)
+        key = id(graph), any_mode
+        known = self._effects.get(key)
         if known is None or known[0] is not graph or known[1] != graph.version:
-            known = self._effects[any_mode] = (graph, graph.version, EffectAnalysis(graph, any_mode))
+            known = self._effects[key] = (graph, graph.version, EffectAnalysis(graph, any_mode))
         return known[2]
+
+    @property
+    def sets_attributes(self) -> bool:
+        """Whether anything in the program, regions included, may change which objects attributes of modules are."""
+        if self._sets is None:
+            self._sets = self.effects(self.module.graph).sets_attributes
+        return self._sets
+
+    @property
+    def writes_outside(self) -> bool:
+        """Whether anything in the program may write to an input, a parameter, a buffer or what is not known."""
+        if self._writes is None:
+            self._writes = self.effects(self.module.graph).writes_outside
+        return self._writes
+
+    def is_written(self, node: Node) -> bool:
+        """Return whether anything in the program may write to storage that a node shares, regions and what is around
+        them included.
+        """
+        graph: Any = node.graph
+        analysis = self.effects(graph)
+        shares = analysis.alias_class(node) is None and self.is_region(graph)
+        return analysis.is_written(node) or (shares and self.writes_outside)
+
+    def may_change(self, path: str) -> bool:
+        """Return whether the program may write to tensors of the module at a path, other than by calling it."""
+        if not (self.writes_outside or self.sets_attributes):
+            return False
+        nodes = (node for graph in graphs_of(self.module) for node in graph.nodes if node.op == "get_attr")
+        return any(refers_to(node, path) for node in nodes)
+
+    def is_region(self, graph: Graph) -> bool:
+        """Return whether a graph is a part of the program that need not run, or that runs several times."""
+        return graph is not self.module.graph
 
     def submodule(self, node: Node) -> nn.Module | None:
         """Return the module that a `call_module` node calls; None for other nodes."""
@@ -78,10 +116,7 @@ class Context:
         if not isinstance(node, Node) or node.op != "get_attr":
             return None
         found = resolve(self.module, node.target)
-        graph: Any = node.graph
-        if not isinstance(found, torch.Tensor) or self.effects(graph).sets_attributes:
-            return None
-        return found
+        return None if not isinstance(found, torch.Tensor) or self.sets_attributes else found
 
     def is_training(self, node: Node) -> bool:
         """Return whether a `call_module` node calls a module in training mode."""

@@ -16,7 +16,7 @@ from ..rewrite.pattern import call_of, head
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
 from .base import PassBase, PassResult
-from .core import Context, Pass
+from .core import Context, Pass, graphs_of
 
 __all__ = [
     "CSEPass",
@@ -62,7 +62,21 @@ def eliminate_common_subexpressions(
         else:
             values[node] = values[known]
             modified = True
-    return GraphModule.from_module(gm, graph, class_name=type(gm).__name__), modified
+    result = GraphModule.from_module(gm, graph, class_name=type(gm).__name__)
+    for inner in graphs_of(result):
+        if inner is not graph:
+            modified = _merge(inner, EffectAnalysis(inner, any_mode=True), set(banned_ops)) or modified
+    return result, modified
+
+
+def _merge(graph: Graph, analysis: EffectAnalysis, banned: set[Any]) -> bool:
+    """Let the users of each later computation take the value of the first."""
+    numbers = _Numbering(graph, analysis, banned)
+    equal = [(node, known) for node in graph.nodes if (known := numbers.equal(node)) is not None]
+    for node, known in equal:
+        node.replace_all_uses_with(known)
+        graph.erase_node(node)
+    return bool(equal)
 
 
 _PLAIN = frozenset({int, bool, str, type(None), torch.dtype, torch.device})
@@ -197,12 +211,7 @@ class EliminateCommonSubexpressions(Pass):
 
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Let the users of each later computation take the value of the first."""
-        numbers = _Numbering(graph, ctx.effects(graph, any_mode=True), set())
-        equal = [(node, known) for node in graph.nodes if (known := numbers.equal(node)) is not None]
-        for node, known in equal:
-            node.replace_all_uses_with(known)
-            graph.erase_node(node)
-        return bool(equal)
+        return _merge(graph, ctx.effects(graph, any_mode=True), set())
 
 
 class CSEPass(PassBase):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from ..analysis import EffectAnalysis
+from ..ir import Node
 from ..runtime import Graph
+from .base import PassResult
 from .core import Context, Pass
 
 __all__ = ["EliminateDeadCode"]
@@ -18,10 +21,17 @@ class EliminateDeadCode(Pass):
     name: ClassVar[str] = "dce"
 
     def run(self, graph: Graph, ctx: Context) -> bool:
-        """Remove them."""
-        effect = ctx.effects(graph, any_mode=True).effect
-        return bool(
-            graph.eliminate_unused(
-                lambda node: node.op not in ("placeholder", "output") and effect(node).is_pure
-            )
-        )
+        """Remove them, in regions too."""
+        known: dict[Any, EffectAnalysis] = {}  # removing what is pure changes no effect of the rest
+
+        def is_pure(node: Node) -> bool:
+            analysis = known.get(node.graph)
+            if analysis is None:
+                analysis = known[node.graph] = EffectAnalysis(node.graph, any_mode=True)
+            return analysis.effect(node).is_pure
+
+        return graph.eliminate_dead(is_pure)
+
+    def apply(self, ctx: Context) -> PassResult:
+        """Run the pass on the whole program, from its results back."""
+        return PassResult(ctx.module, self.run(ctx.module.graph, ctx))

@@ -15,7 +15,7 @@ from ..ir import Node, map_arg
 from ..rewrite.inherit import inherit
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
-from .core import Context, Pass
+from .core import Context, Pass, graphs_of
 from .errors import PassError
 
 __all__ = ["DECOMPOSITIONS", "Decompose", "decompose"]
@@ -128,7 +128,7 @@ def decompose(gm: GraphModule, rules: Mapping[Any, Rule]) -> bool:
 
     before = ModuleCheckpoint(gm)
     try:
-        return _decompose(gm.graph, rules)
+        return any([_decompose(graph, rules) for graph in graphs_of(gm)])
     except BaseException:
         before.restore()
         raise

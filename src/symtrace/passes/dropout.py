@@ -10,12 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from ..analysis import EffectAnalysis
 from ..ir import Node
 from ..ops.module_effects import is_hooked
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
-from .core import Context, Pass
+from .core import Context, Pass, graphs_of
 
 __all__ = ["RemoveDropout", "remove_dropout"]
 
@@ -50,8 +49,7 @@ class RemoveDropout(Pass):
 
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Remove it."""
-        analysis = ctx.effects(graph)
-        found = [node for node in graph.nodes if self._is_idle(node, ctx, analysis)]
+        found = [node for node in graph.nodes if self._is_idle(node, ctx)]
         for node in found:
             given = _operand(node)
             flags = [used for used in node.all_input_nodes if used is not given]
@@ -64,7 +62,7 @@ class RemoveDropout(Pass):
             ctx.specialise("dropout was removed")
         return bool(found)
 
-    def _is_idle(self, node: Node, ctx: Context, analysis: EffectAnalysis) -> bool:
+    def _is_idle(self, node: Node, ctx: Context) -> bool:
         if not isinstance(_operand(node), Node):
             return False
         module = ctx.submodule(node)
@@ -79,7 +77,7 @@ class RemoveDropout(Pass):
         if isinstance(flag, Node):
             if flag.op != "get_attr" or others != [flag]:
                 return False
-            flag = _flag_value(flag, ctx, analysis)
+            flag = _flag_value(flag, ctx)
             return flag is False or (not self.eval_only and flag is not None)
         return not others and flag is False
 
@@ -104,10 +102,10 @@ def _flag(node: Node) -> Any:
     return node.args[2] if len(node.args) > 2 else default
 
 
-def _flag_value(flag: Node, ctx: Context, analysis: EffectAnalysis) -> bool | None:
-    """Return what a node reads if it is the training flag of a module, and nothing in the graph sets it."""
+def _flag_value(flag: Node, ctx: Context) -> bool | None:
+    """Return what a node reads if it is the training flag of a module, and nothing in the program sets it."""
     path, _, name = str(flag.target).rpartition(".")
-    if name != "training" or analysis.sets_attributes:
+    if name != "training" or ctx.sets_attributes:
         return None
     owner = ctx.module.get_submodule(path) if path else ctx.module
     return owner.training
@@ -128,12 +126,13 @@ def remove_dropout(gm: GraphModule) -> bool:
     check_graph_module(gm)
     found = [
         node
-        for node in gm.graph.nodes
+        for graph in graphs_of(gm)
+        for node in graph.nodes
         if node.op == "call_module"
         and type(gm.get_submodule(node.target)) in _LAYERS
         and node.all_input_nodes
     ]
     for node in found:
         node.replace_all_uses_with(node.all_input_nodes[0])
-        gm.graph.erase_node(node)
+        node.graph.erase_node(node)
     return bool(found)

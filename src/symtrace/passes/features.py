@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from ..analysis import Class, EffectAnalysis
-from ..ir import Node
+from ..ir import Node, all_graphs
 from ..ops.tables import INPLACE_OPERATORS
 from ..rewrite.sources import graph_of
 from ..runtime import Graph, GraphModule
@@ -99,7 +99,10 @@ def extract_features(
     _keep_apart(captured, graphs)
     training = model.training if isinstance(model, nn.Module) else False
     result = FeatureExtractor.from_module(captured[False], graphs[False], class_name="FeatureExtractor")
-    result._set_interned(graphs[True], {node.target for node in graphs[True].nodes if node.op == "get_attr"})
+    result._set_interned(
+        graphs[True],
+        {node.target for graph in all_graphs(graphs[True]) for node in graph.nodes if node.op == "get_attr"},
+    )
     assert isinstance(result, FeatureExtractor)
     result.__dict__["graphs"] = graphs
     _prune(result, graphs.values())
@@ -256,7 +259,7 @@ def _keep_apart(captured: Mapping[bool, GraphModule], graphs: Mapping[bool, Grap
             number += 1
         fresh = f"{name}_train_{number}"
         mine[fresh] = mine.pop(name)
-        for node in graphs[True].nodes:
+        for node in (node for graph in all_graphs(graphs[True]) for node in graph.nodes):
             if node.op in ("get_attr", "call_module") and node.target.partition(".")[0] == name:
                 node.target = fresh + node.target[len(name) :]
 
@@ -265,7 +268,7 @@ def _prune(module: GraphModule, graphs: Iterable[Graph]) -> None:
     """Remove the modules that no graph refers to."""
     used: set[str] = set()
     for graph in graphs:
-        for node in graph.nodes:
+        for node in (node for inner in all_graphs(graph) for node in inner.nodes):
             if node.op in ("call_module", "get_attr"):
                 atoms = node.target.split(".")
                 used.update(".".join(atoms[:count]) for count in range(1, len(atoms) + 1))

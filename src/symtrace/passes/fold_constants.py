@@ -40,7 +40,10 @@ class FoldConstants(Pass):
 
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Fold them."""
-        const = _constant_nodes(graph, self._is_skipped)
+        outside = self.parameters and ctx.is_region(graph) and (ctx.writes_outside or ctx.sets_attributes)
+        const = _constant_nodes(
+            graph, lambda node: self._is_skipped(node) or (outside and node.op in ("get_attr", "call_module"))
+        )
         results = [n for n in const if n.op != "get_attr" and any(user not in const for user in n.users)]
         values: dict[Node, Any] = {}
         for node in _needed(const, results):

@@ -16,7 +16,7 @@ from ..ops.module_effects import is_hooked
 from ..rewrite.inherit import inherit
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
-from .core import Context, Pass
+from .core import Context, Pass, graphs_of
 from .errors import PassError
 from .references import References
 
@@ -52,6 +52,7 @@ class FuseConvBatchNorm(Pass):
                 if ctx.is_training(norm):
                     ctx.remark(norm, "it is in training mode")
             pairs = [pair for pair in pairs if not any(map(ctx.is_training, pair))]
+        pairs = [pair for pair in pairs if not any(ctx.may_change(node.target) for node in pair)]
         _fuse_all(ctx.module, graph, pairs)
         if pairs:
             ctx.specialise("batch normalisation was folded")
@@ -76,12 +77,18 @@ def fuse_conv_bn(gm: GraphModule) -> bool:
         PassError: A pair is in training mode (ST235); nothing is changed.
     """
     check_graph_module(gm)
-    pairs = _pairs(gm, gm.graph, EffectAnalysis(gm.graph))
-    for node in (node for pair in pairs for node in pair):
-        if gm.get_submodule(node.target).training:
-            raise PassError("ST235", module=node.target)
-    _fuse_all(gm, gm.graph, pairs)
-    return bool(pairs)
+    ctx = Context(gm)
+    found = []
+    for graph in graphs_of(gm):
+        pairs = _pairs(gm, graph, EffectAnalysis(graph))
+        pairs = [pair for pair in pairs if not any(ctx.may_change(node.target) for node in pair)]
+        for node in (node for pair in pairs for node in pair):
+            if gm.get_submodule(node.target).training:
+                raise PassError("ST235", module=node.target)
+        found.append((graph, pairs))
+    for graph, pairs in found:
+        _fuse_all(gm, graph, pairs)
+    return any(pairs for _, pairs in found)
 
 
 def _pairs(gm: GraphModule, graph: Graph, analysis: EffectAnalysis) -> list[tuple[Node, Node]]:
@@ -118,7 +125,7 @@ def rank_of(node: Node) -> int | None:
 
 
 def _fuse_all(gm: GraphModule, graph: Graph, pairs: list[tuple[Node, Node]]) -> None:
-    references = References(graph)
+    references = References(gm.graph)
     for layer, norm in pairs:
         first, second = gm.get_submodule(layer.target), gm.get_submodule(norm.target)
         with torch.no_grad():

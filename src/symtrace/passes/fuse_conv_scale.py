@@ -45,7 +45,7 @@ class FuseConvScale(Pass):
         """Fold them, again and again: a factor may stand behind an offset."""
         changed = False
         while found := [(node, scaled) for node in graph.nodes if (scaled := _scaled(node, ctx)) is not None]:
-            references = References(graph)
+            references = References(ctx.module.graph)
             for node, (layer, scale, offset) in found:
                 module = ctx.submodule(layer)
                 assert isinstance(module, nn.Module)
@@ -97,7 +97,9 @@ def _is_layer(value: Any, ctx: Context) -> bool:
     if not isinstance(value, Node):
         return False
     module = ctx.submodule(value)
-    return type(module) in _LAYERS and not is_hooked(module) and len(value.all_input_nodes) == 1  # type: ignore[arg-type]
+    if type(module) not in _LAYERS or is_hooked(module) or len(value.all_input_nodes) != 1:  # type: ignore[arg-type]
+        return False
+    return not ctx.may_change(value.target)
 
 
 def _constant(value: Any, module: Any, ctx: Context) -> torch.Tensor | None:
@@ -106,7 +108,7 @@ def _constant(value: Any, module: Any, ctx: Context) -> torch.Tensor | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return torch.tensor(float(value), dtype=weight.dtype, device=weight.device)
     held = ctx.value(value)
-    if held is None or ctx.effects(value.graph).is_written(value):
+    if held is None or ctx.is_written(value):
         return None
     if held.device != weight.device or (held.dtype != weight.dtype and held.dim()):
         return None
@@ -151,7 +153,7 @@ class FuseConvConv(Pass):
         """Fold them, again and again: one convolution may stand behind another."""
         changed = False
         while found := self._found(graph, ctx):
-            references = References(graph)
+            references = References(ctx.module.graph)
             for first, node in found:
                 one, other = ctx.submodule(first), ctx.submodule(node)
                 replace_layer(ctx.module, first, _joined(one, other), references)

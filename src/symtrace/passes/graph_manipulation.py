@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..errors import ArgumentError
-from ..ir import Node
+from ..ir import Node, all_graphs
 from ..rewrite.sources import check_graph_module
 from ..runtime import GraphModule
 from .shape_prop import ShapeProp, TensorMetadata
@@ -46,10 +46,11 @@ def replace_target_nodes_with(
     graph = fx_module.graph._blank()
     values: dict[Node, Node] = {}
     for node in fx_module.graph.nodes:
-        values[node] = copied = graph.node_copy(node, values.__getitem__)
+        values[node] = graph.node_copy(node, values.__getitem__)
+    for node in [node for inner in all_graphs(graph) for node in inner.nodes]:
         if node.op == old_op and node.target == old_target:
-            copied.op = new_op
-            copied.target = new_target
+            node.op = new_op
+            node.target = new_target
     fx_module.graph = graph
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from torch import nn
 
 from ..errors import TraceError
-from ..ir import Node, map_arg
+from ..ir import Node, all_graphs, map_arg, regions_of
 from ..ops.module_effects import is_hooked
 from ..runtime import Graph, GraphModule
 from .core import Context, Pass
@@ -37,14 +37,14 @@ class InlineModules(Pass):
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Inline them, also those that an inlined graph calls."""
         changed = False
-        stack = list(reversed(graph.nodes))
+        stack = list(reversed(graph.nodes))  # nodes of regions that come with an inlined graph join it
         while stack:
             node = stack.pop()
             inner = self._graph_of(node, ctx)
             values = None if inner is None else _bound(node, inner)
             if inner is None or values is None:
                 continue
-            stack.extend(reversed(_inline(graph, node, inner, values)))
+            stack.extend(reversed(_inline(node, inner, values)))
             changed = True
         return changed
 
@@ -94,9 +94,10 @@ def _bound(node: Node, inner: Graph) -> dict[Node, Any] | None:
     return None if left or named else values
 
 
-def _inline(graph: Graph, node: Node, inner: Graph, values: dict[Node, Any]) -> list[Node]:
+def _inline(node: Node, inner: Graph, values: dict[Node, Any]) -> list[Node]:
     """Copy a graph in front of the call, give the users of the call its results, and return the copies."""
     made = []
+    graph = node.graph
     with graph.inserting_before(node):
         for part in inner.nodes:
             if part.op in ("placeholder", "output"):
@@ -113,12 +114,22 @@ def _inline(graph: Graph, node: Node, inner: Graph, values: dict[Node, Any]) -> 
                 copied.spec, copied.origin = part.spec, part.origin
             else:
                 copied = graph.node_copy(part, values.__getitem__)
+                made += _moved_regions(copied, node.target)
             values[part] = copied
             made.append(copied)
     result: Any = map_arg(inner.output_node().args[0], values.__getitem__)
     _give(node, result)
     graph.erase_node(node)
     return made
+
+
+def _moved_regions(node: Node, prefix: str) -> list[Node]:
+    """Let the regions of a node find at `prefix` what they refer to; return the nodes in them."""
+    inside = [n for region in regions_of(node) for graph in all_graphs(region.graph) for n in graph.nodes]
+    for part in inside:
+        if part.op in ("get_attr", "call_module"):
+            part.target = f"{prefix}.{part.target}" if part.target else prefix
+    return inside
 
 
 def _give(node: Node, result: Any) -> None:

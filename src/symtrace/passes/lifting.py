@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
+from ..ir import all_graphs
 from ..rewrite.matcher import SubgraphMatcher
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
@@ -43,7 +44,8 @@ def lift_subgraph_as_module(
     prefix = f"{comp_name}." if comp_name else ""
     names = {
         node.target: f"{prefix}{node.target}"
-        for node in subgraph.nodes
+        for graph in all_graphs(subgraph)
+        for node in graph.nodes
         if node.op in ("call_module", "get_attr")
     }
     return lifted, names

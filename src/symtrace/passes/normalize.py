@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ..ir import Node, map_aggregate
+from ..ir import Graph, Node, all_graphs, map_aggregate
 from ..ops import normalize_function, normalize_module
 from ..rewrite.sources import check_graph_module
 from ..runtime import GraphModule
@@ -46,10 +46,15 @@ class NormalizeArgs:
         values: dict[Node, Node] = {}
         for node in self.module.graph.nodes:
             values[node] = copied = graph.node_copy(node, values.__getitem__)
-            normal = self._normal(node, copied)
-            if normal is not None:
-                copied.args, copied.kwargs = normal
+            self._normalize(node, copied)
+        for copied in _inside_regions(graph):
+            self._normalize(copied, copied)
         return GraphModule.from_module(self.module, graph, class_name=type(self.module).__name__)
+
+    def _normalize(self, node: Node, copied: Node) -> None:
+        normal = self._normal(node, copied)
+        if normal is not None:
+            copied.args, copied.kwargs = normal
 
     def _normal(self, node: Node, copied: Node) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         only = self.normalize_to_only_use_kwargs
@@ -120,14 +125,19 @@ class NormalizeOperators:
         graph = self.module.graph._blank()
         values: dict[Node, Node] = {}
         for node in self.module.graph.nodes:
-            values[node] = copied = graph.node_copy(node, values.__getitem__)
-            if node.op != "call_function" or node.target not in self.binary_magic_method_remap:
+            values[node] = graph.node_copy(node, values.__getitem__)
+        for copied in [*graph.nodes, *_inside_regions(graph)]:
+            if copied.op != "call_function" or copied.target not in self.binary_magic_method_remap:
                 continue
             operands = _two_operands(copied)
             if operands is not None:
-                copied.target = self.binary_magic_method_remap[node.target]
+                copied.target = self.binary_magic_method_remap[copied.target]
                 copied.args, copied.kwargs = operands, {}
         return GraphModule.from_module(self.module, graph, class_name=type(self.module).__name__)
+
+
+def _inside_regions(graph: Graph) -> list[Node]:
+    return [node for inner in all_graphs(graph) if inner is not graph for node in inner.nodes]
 
 
 def _two_operands(node: Node) -> tuple[Any, ...] | None:

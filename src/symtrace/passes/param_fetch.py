@@ -9,6 +9,7 @@ from torch import nn
 from ..ir import Node
 from ..rewrite.sources import check_graph_module
 from ..runtime import GraphModule
+from .core import graphs_of
 
 __all__ = ["extract_attrs_for_lowering", "lift_lowering_attrs_to_nodes"]
 
@@ -57,7 +58,7 @@ def lift_lowering_attrs_to_nodes(fx_module: GraphModule) -> None:
         fx_module: Module to look at; graph modules in it are looked at too.
     """
     check_graph_module(fx_module, "fx_module")
-    for node in fx_module.graph.nodes:
+    for node in (node for graph in graphs_of(fx_module) for node in graph.nodes):
         if node.op != "call_module":
             continue
         module = fx_module.get_submodule(node.target)

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import nn
 
+from ..ir import all_graphs
 from ..rewrite.sources import check_graph_module
 from ..runtime import GraphModule
 from .base import PassResult
@@ -28,7 +29,7 @@ class Step:
         name: The pass with its options, as in the text of a pipeline.
         modified: Whether it changed anything.
         seconds: How long it took, checks included.
-        nodes: Number of nodes before and after.
+        nodes: Number of nodes before and after, regions included.
         remarks: What it left alone, and why.
         diff: What it changed, as text; empty unless the pipeline keeps it.
     """
@@ -157,7 +158,7 @@ class Pipeline:
         name = run.spell()
         keeps = self.keep_diffs or self.verify is not None
         original = _snapshot(module) if keeps else None
-        count = len(module.graph.nodes)
+        count = _count(module)
         start = time.perf_counter()
         try:
             result = run_checked(run, module, ctx)
@@ -176,7 +177,7 @@ class Pipeline:
                 text = str(diff(original, after))
             if self.verify is not None:
                 self._verify(name, original, after)
-        nodes = (count, len(after.graph.nodes))
+        nodes = (count, _count(after))
         history.steps.append(Step(name, result.modified, seconds, nodes, tuple(ctx.remarks), text))
         return after, result.modified
 
@@ -187,6 +188,10 @@ class Pipeline:
         found = difference(original, after, self.verify, **self.tolerance)
         if found is not None:
             raise PassError("ST244", name=name, reason=found)
+
+
+def _count(module: GraphModule) -> int:
+    return sum(len(graph.nodes) for graph in all_graphs(module.graph))
 
 
 def _snapshot(module: GraphModule) -> GraphModule:

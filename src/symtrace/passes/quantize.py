@@ -15,7 +15,7 @@ from torch import nn
 from ..ops.module_effects import is_hooked
 from ..rewrite.sources import graph_of
 from ..runtime import Graph, GraphModule
-from .core import Context, Pass
+from .core import Context, Pass, graphs_of
 
 __all__ = ["Int8WeightLinear", "QuantizeDynamic", "QuantizeWeights", "quantize_dynamic", "quantize_weights"]
 
@@ -123,7 +123,7 @@ def _replace_linear(graph: Graph, ctx: Context, layers: str, least: int, make: A
         if layer.weight.numel() < least or not layer.weight.is_floating_point():
             continue
         if id(layer) not in made:
-            if _is_read(graph, node.target):
+            if _is_read(ctx.module, node.target):
                 ctx.remark(node, "its weight is read elsewhere too")
                 continue
             made[id(layer)] = (
@@ -137,8 +137,9 @@ def _replace_linear(graph: Graph, ctx: Context, layers: str, least: int, make: A
     return changed
 
 
-def _is_read(graph: Graph, path: str) -> bool:
-    return any(node.target.startswith(f"{path}.") for node in graph.nodes if node.op == "get_attr")
+def _is_read(module: GraphModule, path: str) -> bool:
+    reads = (node.target for graph in graphs_of(module) for node in graph.nodes if node.op == "get_attr")
+    return any(target.startswith(f"{path}.") for target in reads)
 
 
 def quantize_dynamic(model: Any, *, layers: str = "*", min_size: int = 0) -> GraphModule:

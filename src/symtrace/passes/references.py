@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir import Graph
+from ..ir import Graph, all_graphs
 
 __all__ = ["References"]
 
@@ -16,13 +16,13 @@ class References:
     a pass that replaces many modules stays linear.
 
     Args:
-        graph: The graph.
+        graph: The graph of the whole program; the regions in it count too.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._exact: dict[str, int] = {}
         self._below: dict[str, int] = {}
-        for node in graph.nodes:
+        for node in (node for inner in all_graphs(graph) for node in inner.nodes):
             if node.op in ("call_module", "get_attr"):
                 self.add(node.target)
 

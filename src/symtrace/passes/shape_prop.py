@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..ir import Node, map_aggregate
+from ..ops.control_flow import cond, while_loop
 from ..rewrite.sources import check_graph_module
 from ..runtime import GraphModule, Interpreter
 from .errors import PassError
@@ -84,6 +85,9 @@ def _quantisation(tensor: torch.Tensor) -> dict[str, Any]:
 class ShapeProp(Interpreter):
     """Runs a module node by node and notes in `meta["tensor_meta"]` and `meta["type"]` what each gives.
 
+    In regions too: of a decision the way that the inputs take, and of a loop the last round. With a fake mode, which
+    has no values to decide by, both ways of a decision and one round.
+
     Args:
         gm: Module to run.
         fake_mode: A `FakeTensorMode`; then nothing is computed, and the module keeps its state.
@@ -129,6 +133,26 @@ class ShapeProp(Interpreter):
         n.meta["type"] = type(result)
         return result
 
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function; without values, both ways of a decision are run, and one round of a `while` loop.
+
+        Raises:
+            ValueError: The two ways, or two rounds, give values of different shapes or types.
+        """
+        if self.fake_mode is None or target not in (cond, while_loop):
+            return super().call_function(target, args, kwargs)
+        if target is cond and isinstance(args[0], torch.Tensor):
+            _, then, orelse, operands, else_operands = args
+            results = self._run_region(then, *operands), self._run_region(orelse, *else_operands)
+            return _agreed(*results, "the two ways of a decision")
+        if target is while_loop:
+            test, body, carried, test_operands, operands = args
+            (goes_on,) = self._run_region(test, *carried, *test_operands)
+            if isinstance(goes_on, torch.Tensor):
+                after = self._run_region(body, *carried, *operands)
+                return _agreed(tuple(carried), after, "two rounds of a loop")
+        return super().call_function(target, args, kwargs)
+
     def propagate(self, *args: Any) -> Any:
         """Run the module on example inputs; statistics and other buffers of the module are what they were.
 
@@ -153,6 +177,18 @@ class ShapeProp(Interpreter):
                 for buffer, before in buffers.values():
                     if not torch.equal(buffer, before):
                         buffer.copy_(before)
+
+
+def _agreed(one: Any, two: Any, what: str) -> Any:
+    """Return one of two results without values, if they are alike."""
+
+    def short(value: Any) -> Any:
+        return (tuple(value.shape), value.dtype) if isinstance(value, torch.Tensor) else value
+
+    left, right = map_aggregate(one, short), map_aggregate(two, short)
+    if left != right:
+        raise ValueError(f"{what} give different values: {left} and {right}")
+    return one
 
 
 def _is_real(value: Any) -> bool:

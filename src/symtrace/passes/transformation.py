@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from ..analysis import EffectAnalysis
 from ..errors import PatternError
-from ..ir import Node
+from ..ir import Graph, Node, all_graphs
 from ..rewrite.inherit import inherit
 from ..rewrite.matcher import InternalMatch, SubgraphMatcher
 from ..rewrite.placement import Placer, insertion_node
@@ -79,7 +79,12 @@ class GraphModuleTransformation:
         if len(matcher.compiled.returning) != 1:
             raise PatternError("ST205", pattern=len(matcher.compiled.returning), replacement=1)
         result = copy.deepcopy(gm)
-        placer = Placer(EffectAnalysis(result.graph))
+        for inner in list(all_graphs(result.graph)):
+            self._replace_in(inner, matcher)
+        return result
+
+    def _replace_in(self, graph: Graph, matcher: SubgraphMatcher) -> None:
+        placer = Placer(EffectAnalysis(graph))
         places: dict[int, Any] = {}
 
         def accept(match: InternalMatch) -> bool:
@@ -88,9 +93,8 @@ class GraphModuleTransformation:
             return place is not None
 
         moved: dict[Node, Node] = {}
-        for match in matcher.match(result.graph, accept=accept):
+        for match in matcher.match(graph, accept=accept):
             self._replace_one(match, places[id(match)], moved)
-        return result
 
     def _replace_one(self, match: InternalMatch, place: Any, moved: dict[Node, Node]) -> None:
         def current(value: Any) -> Any:

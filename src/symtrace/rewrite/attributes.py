@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ..errors import PatternError
-from ..ir import Graph
+from ..ir import Graph, all_graphs
 from .pattern import resolve, same_configuration
 
 __all__ = ["Imports"]
@@ -44,7 +44,7 @@ class Imports:
             PatternError: A target is in neither module (ST208).
         """
         paths: dict[str, str] = {}
-        for node in graph.nodes:
+        for node in (node for inner in all_graphs(graph) for node in inner.nodes):
             if node.op in ("get_attr", "call_module") and node.target not in paths:
                 paths[node.target] = self._path(node.target, source)
         return paths

@@ -10,7 +10,7 @@ from torch import nn
 
 from ..analysis import EffectAnalysis
 from ..errors import PatternError
-from ..ir import Graph, Node, map_arg
+from ..ir import Graph, Node, all_graphs, map_arg, regions_of
 from .attributes import Imports
 from .inherit import inherit
 from .matcher import InternalMatch, SubgraphMatcher
@@ -68,7 +68,7 @@ def replace_pattern(gm: nn.Module, pattern: Any, replacement: Any, *, normalize:
             `torch.add`), and operands of commutative functions may be exchanged.
 
     Returns:
-        The places that were replaced, in the order of the graph; they do not overlap.
+        The places that were replaced, in the order of the graph, those in regions last; they do not overlap.
 
     Raises:
         PatternError: Pattern or replacement can't be used (ST202 to ST210); `gm` is as it was.
@@ -114,18 +114,27 @@ def replace_pattern_with_filters(
         raise PatternError("ST209")
     pattern_graph, _ = graph_of("pattern", pattern)
     matcher = SubgraphMatcher(pattern_graph, ignore_literals=ignore_literals, normalize=normalize)
-    rewrite = _Rewrite(gm, matcher)
-    fixed = None if replacement is None else rewrite.prepare(*graph_of("replacement", replacement))
-    matches = rewrite.find(node_name_match, match_filters or (), fixed)
+    imports = Imports(gm)
+    module: Any = gm
+    rewrites = [_Rewrite(gm, matcher, graph, imports) for graph in all_graphs(module.graph)]
+    fixed = None
+    if replacement is not None:
+        fixed = rewrites[0].prepare(*graph_of("replacement", replacement))
     plans = []
-    for match in matches:
-        if fixed is not None:
-            plans.append((match, fixed))
-        else:
-            assert replacement_callback is not None
-            made = graph_of("replacement", replacement_callback(match, rewrite.graph, pattern_graph))
-            plans.append((match, rewrite.prepare(*made)))
-    return rewrite.apply(plans, prune=isinstance(replacement, nn.Module))
+    for rewrite in rewrites:
+        plan = []
+        for match in rewrite.find(node_name_match, match_filters or (), fixed):
+            own = fixed
+            if own is None:
+                assert replacement_callback is not None
+                made = graph_of("replacement", replacement_callback(match, rewrite.graph, pattern_graph))
+                own = rewrite.prepare(*made)
+            plan.append((match, own))
+        plans.append(plan)
+    prune = isinstance(replacement, nn.Module)
+    return [
+        place for rewrite, plan in zip(rewrites, plans, strict=True) for place in rewrite.apply(plan, prune)
+    ]
 
 
 @dataclass(frozen=True)
@@ -148,17 +157,17 @@ class _Replacement:
 
 
 class _Rewrite:
-    """The rewriting of one module by one pattern."""
+    """The rewriting of one graph of a module by one pattern."""
 
-    def __init__(self, gm: nn.Module, matcher: SubgraphMatcher) -> None:
+    def __init__(self, gm: nn.Module, matcher: SubgraphMatcher, graph: Graph, imports: Imports) -> None:
         module: Any = gm
-        self.gm = gm
-        self.graph: Graph = module.graph
+        self.whole: Graph = module.graph
+        self.graph = graph
         self.delete_submodule: Callable[[str], bool] = module.delete_submodule
         self.graph.output_node()
         self.matcher = matcher
         self.pattern = matcher.compiled
-        self.imports = Imports(gm)
+        self.imports = imports
         self.changed: dict[Node, Any] = {}
         self.places: dict[int, Place] = {}
 
@@ -263,8 +272,10 @@ class _Rewrite:
                 if node.op in ("placeholder", "output"):
                     continue
                 copied = self.graph.node_copy(node, values.__getitem__)
-                if node.op in ("get_attr", "call_module") and plan.paths[node.target] != node.target:
-                    copied.target = plan.paths[node.target]
+                inside = [n for r in regions_of(copied) for g in all_graphs(r.graph) for n in g.nodes]
+                for part in (copied, *inside):
+                    if part.op in ("get_attr", "call_module") and plan.paths[part.target] != part.target:
+                        part.target = plan.paths[part.target]
                 values[node] = copied
                 new[copied] = None
         return new
@@ -285,7 +296,8 @@ class _Rewrite:
 
     def _prune(self, paths: set[str]) -> None:
         """Remove the modules that only replaced nodes called."""
-        called = {node.target for node in self.graph.nodes if node.op in ("call_module", "get_attr")}
+        nodes = (node for graph in all_graphs(self.whole) for node in graph.nodes)
+        called = {node.target for node in nodes if node.op in ("call_module", "get_attr")}
         for path in paths:
             if not any(target == path or target.startswith(path + ".") for target in called):
                 self.delete_submodule(path)

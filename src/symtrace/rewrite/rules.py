@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 
 from ..errors import PatternError
-from ..ir import Graph
+from ..ir import Graph, all_graphs
 from .matcher import InternalMatch
 from .pattern import Pattern, head, is_node
 from .replace import Filter, replace_pattern_with_filters
@@ -174,7 +174,7 @@ def _names(graph: Graph) -> set[str]:
 
 def _count_heads(graph: Graph, normalize: bool) -> dict[Hashable, int]:
     counts: dict[Hashable, int] = {}
-    for node in graph.nodes:
+    for node in (node for inner in all_graphs(graph) for node in inner.nodes):
         key = head(node, normalize)
         counts[key] = counts.get(key, 0) + 1
     return counts

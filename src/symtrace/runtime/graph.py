@@ -30,6 +30,10 @@ def find_module(root: Any, target: str) -> Any:
     return found
 
 
+def _is_impure(node: Node) -> bool:
+    return node.is_impure()
+
+
 class _RestoreTransformer:
     """Puts an earlier body transformer back at the end of a `with` statement."""
 
@@ -139,11 +143,13 @@ class Graph(PlainGraph):
     # ------------------------------------------------------------------ meaning
 
     def _module_of(self, node: Node) -> Any:
-        owner = self._owning_module
+        owner = self.owning_module
         return None if owner is None or node.op != "call_module" else find_module(owner, node.target)
 
     def is_impure(self, node: Node, impure_random: bool = True) -> bool:
         """Tell whether `node` does more than compute its value, so that it must not be removed.
+
+        What a module does in training counts also while it is in evaluation mode: the answer holds in either.
 
         Args:
             node: A node of this graph.
@@ -151,11 +157,13 @@ class Graph(PlainGraph):
         """
         if node.op in ("placeholder", "output"):
             return True
-        effect = effects(node.op, node.target, node.args, node.kwargs, self._module_of(node))
+        effect = effects(node.op, node.target, node.args, node.kwargs, self._module_of(node), any_mode=True)
         return not is_removable(effect, keep_random=impure_random)
 
     def eliminate_dead_code(self, is_impure_node: Callable[[Node], bool] | None = None) -> bool:
-        """Erase nodes that have no effect and whose value is not used.
+        """Erase nodes that have no effect and whose value is not used, in regions too.
+
+        What has an effect in training stays also while the module is in evaluation mode, so that `train()` finds it.
 
         Args:
             is_impure_node: Decides instead of `Node.is_impure` which nodes must stay.
@@ -168,10 +176,8 @@ class Graph(PlainGraph):
 
         Cost: linear.
         """
-        impure = self.is_impure if is_impure_node is None else is_impure_node
-        return bool(
-            self.eliminate_unused(lambda node: node._op not in ("placeholder", "output") and not impure(node))
-        )
+        impure = _is_impure if is_impure_node is None else is_impure_node
+        return self.eliminate_dead(lambda node: not impure(node))
 
     def normalized_arguments(self, node: Node, root: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the arguments of `node` as its operator's signature orders them; see `Node.normalized_arguments`."""

@@ -56,6 +56,7 @@ class Interpreter:
         self.args_iter: Iterator[Any] = iter(())
         self._plan_version = -1
         self.user_to_last_uses: dict[Node, list[Node]] = {}
+        self._region_plans: dict[Region, tuple[dict[Node, list[Node]], int]] = {}
         self._refresh()
 
     def _refresh(self) -> None:
@@ -225,8 +226,17 @@ class Interpreter:
         return target(*args, **kwargs)
 
     def _run_region(self, region: Region, *operands: Any) -> Any:
-        graph = cast(Graph, region.graph)
-        return type(self)(self.module, self.garbage_collect_values, graph).run(*operands)
+        """Run a region with this very interpreter, so that the steps of a subclass see what is in it."""
+        outer = self.graph, self.env, self.args_iter, self.user_to_last_uses, self._plan_version
+        plan = self._region_plans.get(region)
+        self.graph = cast(Graph, region.graph)
+        self.user_to_last_uses, self._plan_version = ({}, -1) if plan is None else plan
+        try:
+            result = Interpreter.run(self, *operands, enable_io_processing=False)
+            self._region_plans[region] = self.user_to_last_uses, self._plan_version
+            return result
+        finally:
+            self.graph, self.env, self.args_iter, self.user_to_last_uses, self._plan_version = outer
 
     def call_method(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the method `target` of the first argument."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
-from ..ir import Node, map_aggregate
+from ..ir import Node, Region, map_aggregate, regions_of
 from ..runtime import Graph, GraphModule, Interpreter
 from .proxy import Proxy
 from .recording import TracerBase
@@ -53,9 +53,27 @@ class Transformer(Interpreter):
         """Run one node on traced values; what it makes gets the metadata of the node."""
         self._node = n
         made_before = self.new_graph._root._prev
-        value = super().run_node(n)
+        value = self._run_with_regions(n) if regions_of(n) else super().run_node(n)
         self._pass_on(n, made_before, value)
         return value
+
+    def _run_with_regions(self, n: Node) -> Any:
+        args, kwargs = self.fetch_args_from_env(n)
+        args = tuple(self._transformed(value) if type(value) is Region else value for value in args)
+        self._node = n
+        return getattr(self, n._op)(n._target, args, kwargs)
+
+    def _transformed(self, region: Region) -> Region:
+        """Return a region whose nodes have been run on traced values, in a graph of its own."""
+        outer = self.graph, self.env, self.new_graph
+        self.graph = cast(Graph, region.graph)
+        self.new_graph = self.tracer.graph = Graph(tracer_cls=self.graph._tracer_cls)
+        try:
+            self._run_to_output()
+            return Region(self.new_graph)
+        finally:
+            self.graph, self.env, self.new_graph = outer
+            self.tracer.graph = self.new_graph
 
     def _pass_on(self, n: Node, made_before: Node, value: Any) -> None:
         made = made_before._next
@@ -107,6 +125,11 @@ class Transformer(Interpreter):
         Returns:
             A new module with the new graph; submodules and tensors are shared with the old one.
         """
+        self._run_to_output()
+        return GraphModule(self.module, self.new_graph, type(self.module).__name__)
+
+    def _run_to_output(self) -> None:
+        """Run the graph at hand on traced values, and let the new one return what it returns."""
         result = super().run(enable_io_processing=False)
         if self.graph._root._prev.op == "output":
 
@@ -118,7 +141,6 @@ class Transformer(Interpreter):
                 "output", "output", (map_aggregate(result, strip),), None, None, self._node.type
             )
             made._meta = self._node._meta.copy() if self._node._meta else None
-        return GraphModule(self.module, self.new_graph, type(self.module).__name__)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         return []

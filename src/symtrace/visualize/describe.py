@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .._base.qualified import qualified_name
+from ..ir import Region
 
-__all__ = ["ModuleCall", "call_text", "module_path", "nodes_of", "target_text", "value_text"]
+__all__ = ["ModuleCall", "call_text", "module_path", "nodes_of", "regions_in", "target_text", "value_text"]
 
 _DTYPES = {
     "float64": "f64",
@@ -30,6 +31,16 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 def nodes_of(graph: Any) -> Iterator[Any]:
     """Return the nodes of a graph, or of the graph of a GraphModule."""
     return iter(getattr(graph, "graph", graph).nodes)
+
+
+def regions_in(node: Any) -> list[tuple[str, Any]]:
+    """Return the graphs in a node, each with a name for it: what the parameter of the operation is called."""
+    graphs = [(place, value.graph) for place, value in enumerate(node.args) if type(value) is Region]
+    if not graphs:
+        return []
+    code = getattr(node.target, "__code__", None)
+    names = code.co_varnames if code is not None else ()
+    return [(names[place] if place < len(names) else str(place), graph) for place, graph in graphs]
 
 
 def target_text(node: Any) -> str:

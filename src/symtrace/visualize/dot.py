@@ -8,7 +8,8 @@ from typing import Any
 
 from .._base.files import replace_file
 from ..errors import UsageError
-from .describe import call_text, nodes_of, value_text
+from ..ir import Node, region_uses
+from .describe import call_text, nodes_of, regions_in, value_text
 
 __all__ = ["OP_COLOURS", "draw", "to_dot"]
 
@@ -56,13 +57,30 @@ def to_dot(graph: Any, name: str = "graph") -> str:
         '  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];',
         "  edge [color=gray40];",
     ]
-    edges = []
-    for node in nodes_of(graph):
-        colour = OP_COLOURS.get(node.op, "#ffffff")
-        identity = _quoted(node.name)
-        lines.append(f'  {identity} [label={_quoted(_label(node))}, fillcolor="{colour}"];')
-        edges += [f"  {_quoted(source.name)} -> {identity};" for source in node.all_input_nodes]
+    edges: list[str] = []
+    _write(nodes_of(graph), "", "  ", lines, edges)
     return "\n".join([*lines, *edges, "}"]) + "\n"
+
+
+def _write(nodes: Any, path: str, indent: str, lines: list[str], edges: list[str]) -> None:
+    """Write nodes, with a box around those of each region, and an arrow from what a region is given to where it is."""
+    for node in nodes:
+        colour = OP_COLOURS.get(node.op, "#ffffff")
+        identity = _quoted(path + node.name)
+        lines.append(f'{indent}{identity} [label={_quoted(_label(node))}, fillcolor="{colour}"];')
+        edges += [f"  {_quoted(path + source.name)} -> {identity};" for source in node.all_input_nodes]
+        inputs = {id(use.region.graph): use.inputs for use in region_uses(node)}
+        for name, inner in regions_in(node):
+            inside = f"{path}{node.name}.{name}."
+            lines.append(f"{indent}subgraph {_quoted('cluster_' + inside)} {{")
+            lines.append(f"{indent}  label={_quoted(f'{node.name}: {name}')};")
+            _write(inner.nodes, inside, f"{indent}  ", lines, edges)
+            lines.append(f"{indent}}}")
+            taken = [part for part in inner.nodes if part.op == "placeholder"]
+            for part, value in zip(taken, inputs.get(id(inner), ()), strict=False):
+                if isinstance(value, Node):
+                    source, target = _quoted(path + value.name), _quoted(inside + part.name)
+                    edges.append(f"  {source} -> {target} [style=dashed];")
 
 
 def _layout(source: str, path: Path) -> bytes:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..ir import Node, map_arg
-from .describe import call_text, nodes_of, target_text
+from ..ir import Node, Region, map_arg
+from .describe import call_text, nodes_of, regions_in, target_text
 
 __all__ = ["GraphDiff", "diff"]
 
@@ -162,7 +162,20 @@ def _frozen(value: Any, numbers: Mapping[Node, int]) -> Any:
         return tuple(_frozen(item, numbers) for item in value)
     if isinstance(value, dict):
         return tuple((key, _frozen(item, numbers)) for key, item in value.items())
+    if isinstance(value, Region):
+        return _frozen_region(value)
     return (type(value).__name__, repr(value))
+
+
+def _frozen_region(region: Region) -> Any:
+    """Return what two regions have in common if they compute the same."""
+    places: dict[Node, int] = {}
+    rows = []
+    for place, node in enumerate(region.graph.nodes):
+        kind = node.op if node.op == "placeholder" else _kind(node)
+        rows.append((kind, _frozen(node.args, places), _frozen(dict(node.kwargs), places)))
+        places[node] = place
+    return tuple(rows)
 
 
 def _is_same(left: Node, right: Node, pairs: Mapping[Node, Node]) -> bool:
@@ -226,24 +239,51 @@ def _lines(
             if node is stop:
                 return
             if node not in pairs:
-                yield "-", _text(node)
+                yield from _listed(node, "-")
 
     waiting: list[tuple[str, str]] = []
     for node in theirs:
         mine = back.get(node)
         if mine is None or mine in moved_nodes:
-            waiting.append(("+" if mine is None else "m", _text(node)))
+            waiting += _listed(node, "+" if mine is None else "m")
             continue
         yield from up_to(mine)
         yield from waiting
         waiting.clear()
         if (mine, node) in changed:
-            yield "-", _text(mine)
-            yield "+", _text(node)
+            yield from _change(mine, node)
         else:
             yield " ", _text(node)
     yield from up_to(None)
     yield from waiting
+
+
+def _listed(node: Node, mark: str, indent: str = "") -> Iterator[tuple[str, str]]:
+    """Yield a node, and what is in its regions, all with one mark."""
+    yield mark, f"{indent}{_text(node)}"
+    for name, graph in regions_in(node):
+        yield mark, f"{indent}  {name}:"
+        for inner in graph.nodes:
+            yield from _listed(inner, mark, f"{indent}    ")
+
+
+def _change(left: Node, right: Node) -> Iterator[tuple[str, str]]:
+    """Yield how a node differs from its counterpart; where their regions correspond, how those do."""
+    mine, theirs = regions_in(left), regions_in(right)
+    if not mine or [name for name, _ in mine] != [name for name, _ in theirs]:
+        yield from _listed(left, "-")
+        yield from _listed(right, "+")
+        return
+    if _text(left) == _text(right):
+        yield " ", _text(left)
+    else:
+        yield "-", _text(left)
+        yield "+", _text(right)
+    for (name, one), (_, other) in zip(mine, theirs, strict=True):
+        inner = diff(one, other)
+        if inner:
+            yield " ", f"  {name}:"
+            yield from ((mark, f"    {text}") for mark, text in inner.lines())
 
 
 def _modules(left: Any, right: Any, ours: list[Node], theirs: list[Node]) -> Iterator[str]:
@@ -264,7 +304,10 @@ def _modules(left: Any, right: Any, ours: list[Node], theirs: list[Node]) -> Ite
 
 def _used(module: Any, nodes: list[Node]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for node in nodes:
+    stack = list(reversed(nodes))
+    while stack:
+        node = stack.pop()
+        stack += [inner for _, graph in regions_in(node) for inner in graph.nodes]
         if node.op in ("call_module", "get_attr"):
             value = module
             for atom in node.target.split("."):

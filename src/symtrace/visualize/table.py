@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import UsageError
-from .describe import nodes_of
+from .describe import nodes_of, regions_in
 
 __all__ = ["STYLES", "format_rows", "format_table"]
 
@@ -69,6 +69,13 @@ def format_rows(headers: Sequence[str], rows: Sequence[Sequence[str]], style: st
     return "\n".join(out)
 
 
+def _rows(nodes: Iterable[Any], path: str) -> Iterator[list[str]]:
+    for node in nodes:
+        yield [str(node.op), f"{path}{node.name}", str(node.target), str(node.args), str(node.kwargs)]
+        for name, inner in regions_in(node):
+            yield from _rows(inner.nodes, f"{path}{node.name}.{name}.")
+
+
 def format_table(graph: Any, style: str = "simple") -> str:
     """Return the nodes of `graph` as a table with the columns opcode, name, target, args and kwargs.
 
@@ -82,5 +89,5 @@ def format_table(graph: Any, style: str = "simple") -> str:
     Raises:
         UsageError: Unknown style (ST407).
     """
-    rows = [[str(n.op), n.name, str(n.target), str(n.args), str(n.kwargs)] for n in nodes_of(graph)]
+    rows = list(_rows(nodes_of(graph), ""))
     return format_rows(COLUMNS, rows, style)

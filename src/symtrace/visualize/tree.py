@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .describe import ModuleCall, call_text, module_path, nodes_of, value_text
+from .describe import ModuleCall, call_text, module_path, nodes_of, regions_in, value_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -76,5 +76,14 @@ def graph_tree(graph: Any, title: str = "") -> Tree:
             parent = open_path[-1].path if open_path else ""
             branches.append(branches[-1].add(_branch_label(call, parent)))
             open_path.append(call)
-        branches[-1].add(_line(node))
+        _add_regions(branches[-1].add(_line(node)), node)
     return root
+
+
+def _add_regions(branch: Tree, node: Any) -> None:
+    from rich.text import Text
+
+    for name, graph in regions_in(node):
+        inner = branch.add(Text(name, style="bold"))
+        for part in graph.nodes:
+            _add_regions(inner.add(_line(part)), part)
