@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -144,7 +145,7 @@ def link_regions(node: Node) -> None:
         if type(value) is Region:
             graph = value.graph
             if graph._holder is None:
-                graph.subscribe(lambda event, inner=graph: _pass_on(inner, event))
+                graph.subscribe(functools.partial(_pass_on, graph))
             graph._holder = node
 
 

@@ -120,8 +120,8 @@ def format_graph(graph: Graph, marks: Iterable[tuple[Node, str]] = ()) -> str:
     if not remarks:
         return "\n".join(graph_lines(graph))
     lines = [next(graph_lines(graph))]
-    for node, line in _body(graph, "    ", False):
+    for about, line in _body(graph, "    ", False):
         lines.append(line)
-        if node is not None:
-            lines.extend(f"    ^^^ {remark}" for remark in remarks.get(node, ()))
+        if about is not None:
+            lines.extend(f"    ^^^ {remark}" for remark in remarks.get(about, ()))
     return "\n".join(lines)

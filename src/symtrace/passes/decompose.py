@@ -128,7 +128,8 @@ def decompose(gm: GraphModule, rules: Mapping[Any, Rule]) -> bool:
 
     before = ModuleCheckpoint(gm)
     try:
-        return any([_decompose(graph, rules) for graph in graphs_of(gm)])
+        changed = [_decompose(graph, rules) for graph in graphs_of(gm)]
+        return any(changed)
     except BaseException:
         before.restore()
         raise
