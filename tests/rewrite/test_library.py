@@ -149,7 +149,7 @@ SAME = [
     ("cse", lambda x: (x.neg().add_(1), x.neg())),
     ("remove-identity", lambda m, x: m.linear(x)),
     ("functionalize", lambda x: x.add_(1)),
-    ("functionalize", lambda x: x.neg().view(-1).add_(1)),
+    ("functionalize", lambda x: x.neg().reshape(-1).add_(1)),
     ("functionalize", lambda m, x: (m.count.add_(1), x + 1)[1]),
     ("functionalize", lambda x: operator.iadd(x + 1, 1)),  # `x` may be a number
     ("functionalize", lambda x: x.neg().uniform_()),

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..ir import Graph, Node, map_arg, region_uses
-from ..ops import Effect, effects, program, signatures_of
+from ..ops import Effect, effects, program
 from ..ops.control_flow import cond
 from ..ops.effect import OPAQUE
+from .kinds import is_tensor
 
-__all__ = ["EffectAnalysis", "is_tensor", "node_effect"]
+__all__ = ["EffectAnalysis", "node_effect"]
 
 ATTRIBUTES = "attributes"
 """The class of what `get_attr` reads: which object stands at a path, not what is in it."""
@@ -272,7 +273,7 @@ class EffectAnalysis:
         if effect.impure and not effect.barrier:
             self._union(node, None)  # the function may keep its arguments
         storing = _STORING_FUNCTIONS if node.op == "call_function" else _STORING_METHODS
-        if effect.mutates and node.target in storing:
+        if effect.mutates and node.target in storing and not _assigns_to_tensor(node):
             for used in node.all_input_nodes:
                 self._union(node, used)
 
@@ -292,6 +293,7 @@ class EffectAnalysis:
             known = bool(node.args) and is_tensor(node.args[0])
         else:
             known = node.target not in _STORING_FUNCTIONS and node.target not in _SETTERS
+            known = known or _assigns_to_tensor(node)
         if not known:
             return None
         owners: list[Node] = []
@@ -299,21 +301,13 @@ class EffectAnalysis:
         return owners or None
 
 
-def is_tensor(value: Any) -> bool:
-    """Return whether a value is known to be one tensor, since an operator of torch has made it."""
-    while isinstance(value, Node) and value.target in _CONTAINER_WRITES and value.args:
-        value = value.args[0]
-    if not isinstance(value, Node):
+def _assigns_to_tensor(node: Node) -> bool:
+    """Return whether an assignment to an item copies it into a tensor, which comes to hold nothing of it."""
+    if node.target is not operator.setitem or len(node.args) != 3:
         return False
-    if hasattr(value.meta.get("tensor_meta"), "dtype"):
-        return True
-    if value.op == "call_method":
-        name = str(value.target)
-        return name.endswith("_") and not name.endswith("__") and name not in _STORING_METHODS
-    if value.op != "call_function" or not getattr(value.target, "__module__", "").startswith("torch"):
-        return False
-    signatures = signatures_of(value.target)
-    return bool(signatures) and all(signature.text.endswith("-> Tensor") for signature in signatures)
+    index = node.args[1]
+    sliced = isinstance(index, tuple) and any(type(part) is slice or part is ... for part in index)
+    return sliced or is_tensor(node.args[0])
 
 
 def _from_to(first: Node, last: Node) -> Iterator[Node]:

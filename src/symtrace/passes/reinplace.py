@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
 from .core import Context, Pass
 from .elementwise import FUNCTIONAL_OPERATORS, INPLACE_FUNCTIONS, METHODS
+from .functionalize import with_item
 
 __all__ = ["Reinplace", "reinplace"]
 
@@ -28,9 +30,10 @@ _METHOD_OF: dict[Any, str] = {
 class Reinplace(Pass):
     """Write results into operands that nothing uses afterwards: `y.add(1)` becomes `y.add_(1)`.
 
-    Only where example shapes (`ShapeProp`) show that the result has the shape and dtype of the operand, and where the
-    program itself has made the operand and nothing else may share storage with it. It saves memory. It is for programs
-    that need no gradients: a value that the backward pass wants must not be written to, and torch says so then.
+    Only where the program itself has made the operand and nothing else may share storage with it, and where example
+    shapes (`ShapeProp`) show that the result has the shape and dtype of the operand. A value with another item
+    (`with_item`) has them anyway, and becomes an assignment. It saves memory. It is for programs that need no
+    gradients: a value that the backward pass wants must not be written to, and torch says so then.
     """
 
     name: ClassVar[str] = "reinplace"
@@ -44,18 +47,22 @@ class Reinplace(Pass):
             sizes[root] = sizes.get(root, 0) + 1
         changed = False
         written: dict[Node, Node] = {}
+        assigned: set[Node] = set()
         for node in list(graph.nodes):
             operand = _operand(node)
-            if operand is None or not self._may_write(node, operand, analysis, sizes, written):
+            if operand is None or not self._may_write(node, operand, analysis, sizes, written, assigned):
                 continue
-            name = node.target if node.op == "call_method" else None
-            method = f"{name}_" if name is not None else _METHOD_OF[node.target]
             with graph.inserting_before(node):
-                made = graph.call_method(method, node.args, dict(node.kwargs))
-            inherit([made], [(node, made)], node, self.name)
+                made = _writing(graph, node)
+            if made.target is operator.setitem:
+                inherit([made], [], node, self.name)
+                assigned.add(made)
+                made = operand
+            else:
+                inherit([made], [(node, made)], node, self.name)
             node.replace_all_uses_with(made)
             graph.erase_node(node)
-            written[made] = node
+            written.setdefault(made, node)
             changed = True
         return changed
 
@@ -66,13 +73,16 @@ class Reinplace(Pass):
         analysis: EffectAnalysis,
         sizes: dict[Node | None, int],
         written: dict[Node, Node],
+        assigned: set[Node],
     ) -> bool:
         root = analysis.alias_class(written.get(operand, operand))
         effect = analysis.effect(written.get(operand, operand))
         if root is None or sizes[root] != 1 or effect.mutates or effect.returns_alias:
             return False
-        if set(operand.users) != {node} or node.op == "output":
+        if set(operand.users) - assigned != {node} or node.op == "output":
             return False
+        if node.target is with_item:
+            return True  # which gives a copy of its operand
         one: Any
         other: Any
         one, other = operand.meta.get("tensor_meta"), node.meta.get("tensor_meta")
@@ -81,12 +91,21 @@ class Reinplace(Pass):
         return bool(one.shape == other.shape and one.dtype == other.dtype and one.stride == other.stride)
 
 
+def _writing(graph: Graph, node: Node) -> Node:
+    """Return a node that writes what a node computes."""
+    if node.target is with_item:
+        return graph.call_function(operator.setitem, node.args)
+    name = node.target if node.op == "call_method" else None
+    method = f"{name}_" if name is not None else _METHOD_OF[node.target]
+    return graph.call_method(method, node.args, dict(node.kwargs))
+
+
 def _operand(node: Node) -> Node | None:
     """Return the first operand of an elementwise operator that has a form in place."""
     if node.op == "call_method":
         known = node.target in METHODS
     else:
-        known = node.op == "call_function" and node.target in _METHOD_OF
+        known = node.op == "call_function" and (node.target in _METHOD_OF or node.target is with_item)
     if not known or not node.args or not isinstance(node.args[0], Node) or "out" in node.kwargs:
         return None
     others: list[Node] = []

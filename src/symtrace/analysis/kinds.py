@@ -1,0 +1,61 @@
+"""Which values are known to be tensors."""
+
+from __future__ import annotations
+
+import operator
+import re
+from typing import Any
+
+import torch
+
+from ..ir import Node
+from ..ops import signatures_of
+
+__all__ = ["is_tensor", "is_tensor_method"]
+
+_ARITHMETIC = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.matmul, operator.neg, operator.pos, operator.abs, operator.lt, operator.le, operator.gt, operator.ge,
+    operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ior, operator.iand, operator.ipow,
+})  # fmt: skip
+"""Operators that give a tensor if an operand is one."""
+
+_TENSOR = re.compile(r"-> (torch\.)?Tensor(\(\w+!?\))?$")
+
+_ELSEWHERE = frozenset().union(*map(dir, (list, dict, set, str, bytes, tuple, int, float, complex)))
+"""Methods that other values than tensors have too."""
+
+
+def is_tensor_method(name: str) -> bool:
+    """Return whether of what a program handles only tensors have a method of this name."""
+    return hasattr(torch.Tensor, name) and name not in _ELSEWHERE
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether a value is known to be one tensor, since an operator of torch has made it."""
+    for _ in range(32):  # along a chain of arithmetic, as far as is worth it
+        if not isinstance(value, Node):
+            return False
+        if value.op != "call_function" or value.target not in _ARITHMETIC:
+            break
+        if hasattr(value.meta.get("tensor_meta"), "dtype"):
+            return True
+        value = next((used for used in value.args if isinstance(used, Node)), None)
+    if not isinstance(value, Node):
+        return False
+    if hasattr(value.meta.get("tensor_meta"), "dtype"):
+        return True
+    if value.op == "call_method":
+        name = str(value.target)
+        if not is_tensor_method(name):
+            return False
+        return name.endswith("_") or _gives_tensor(getattr(torch, name, None))
+    return value.op == "call_function" and _gives_tensor(value.target)
+
+
+def _gives_tensor(function: Any) -> bool:
+    if not getattr(function, "__module__", "").startswith("torch") and type(function) is not type(torch.neg):
+        return False
+    # Overloads without a tensor are TorchScript's; called from Python, a function of torch refuses plain numbers.
+    texts = [signature.text for signature in signatures_of(function) if "Tensor" in signature.text]
+    return bool(texts) and all(_TENSOR.search(text) for text in texts)
