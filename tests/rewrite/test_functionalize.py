@@ -79,6 +79,14 @@ def a_chosen_row(x, y):
     return z
 
 
+def made_of_one_that_was_written(x, y):
+    z = x.neg()
+    z.add_(1)
+    w = z * z.exp()
+    w[0] = 2.0
+    return w
+
+
 def result_of_a_write(x, y):
     z = x.neg()
     w = z[0].add_(1)
@@ -88,7 +96,7 @@ def result_of_a_write(x, y):
 
 REPLACED = [
     to_a_row, to_columns_by_assignment, through_two_views, through_a_transposed_view, through_a_flat_view,
-    views_made_before_the_write, copied_from_another, operands_of_its_own, a_chosen_row, result_of_a_write,
+    views_made_before_the_write, made_of_one_that_was_written, copied_from_another, operands_of_its_own, a_chosen_row, result_of_a_write,
 ]  # fmt: skip
 
 

@@ -223,9 +223,6 @@ def _is_known_tensor(members: dict[Node, tuple[Node, ...] | None]) -> bool:
 def _follow(graph: Graph, node: Node, storage: dict[Node, _Storage], replaced: list[Node]) -> None:
     """Let a node use what is there now, and replace it if it writes."""
     mine = storage.get(node)
-    if mine is not None and node is mine.base:
-        mine.current[()] = (node, 0)
-        return
     if mine is not None and node in mine.writes:
         path = mine.members[node]
         assert path is not None
