@@ -393,6 +393,30 @@ class GraphModule(nn.Module):
         bind = getattr(type(found), "__get__", None)
         return found if bind is None else bind(found, self, original)
 
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        saved = self._as_original("_save_to_state_dict", "get_extra_state")
+        save = super()._save_to_state_dict if saved is None else saved._save_to_state_dict
+        save(destination, prefix, keep_vars)
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        loaded = self._as_original("_load_from_state_dict", "set_extra_state")
+        (super()._load_from_state_dict if loaded is None else loaded._load_from_state_dict)(*args, **kwargs)
+
+    def _as_original(self, *names: str) -> nn.Module | None:
+        """Return an instance of the original's class with the very state of this one, if it has methods of its own.
+
+        Args:
+            names: The methods in question.
+        """
+        original: Any = self._original_class()
+        if original is None or issubclass(original, GraphModule):
+            return None
+        if all(getattr(original, name, None) is getattr(nn.Module, name) for name in names):
+            return None
+        stand_in: nn.Module = original.__new__(original)
+        object.__setattr__(stand_in, "__dict__", self.__dict__)
+        return stand_in
+
     def _original_class(self) -> type | None:
         """Return the class of the original; of a module that was loaded, it is imported when it is asked for."""
         name = self.__dict__.get("original_class_name")
@@ -416,12 +440,9 @@ class GraphModule(nn.Module):
                 SymtraceWarning,
                 stacklevel=2,
             )
-        original = self._original_class()
-        if original is None or getattr(original, "train", nn.Module.train) is nn.Module.train:
+        stand_in = self._as_original("train")  # whose methods need an instance of it
+        if stand_in is None:
             return super().train(mode)
-        # A method of the original's class needs an instance of it; this one has the very attributes of `self`.
-        stand_in: nn.Module = cast(Any, original).__new__(original)
-        object.__setattr__(stand_in, "__dict__", self.__dict__)
         stand_in.train(mode)
         return self
 

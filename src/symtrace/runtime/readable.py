@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.syntax import Syntax
-
 if TYPE_CHECKING:
     from .graph_module import GraphModule
 
@@ -65,6 +62,10 @@ def _value_text(meta: dict[str, Any], stride: bool, device: bool) -> str:
 def show(text: str, *, colored: bool) -> None:
     """Print source, highlighted on request."""
     if colored:
+        # Importing it draws from Python's random generator, which is the user's.
+        from rich.console import Console
+        from rich.syntax import Syntax
+
         Console().print(Syntax(text, "python", background_color="default"))
     else:
         print(text)

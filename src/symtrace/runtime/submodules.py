@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +13,7 @@ import torch
 from torch import nn
 
 from ..errors import TargetError
+from .own_tensors import OwnTensors, is_plain
 
 __all__ = ["adopt_target", "assign_attribute", "own_modules", "shallow_module"]
 
@@ -46,7 +50,7 @@ def shallow_module(module: nn.Module) -> nn.Module:
     return copy
 
 
-def own_modules(root: nn.Module, tensors: dict[int, Any] | None = None) -> nn.Module:
+def own_modules(root: nn.Module, tensors: OwnTensors | None = None) -> nn.Module:
     """Return a tree of modules of its own that shares only the parameters with `root`.
 
     Running or switching the copy leaves the original alone: buffers and flags are its own. Parameters are the same
@@ -55,66 +59,83 @@ def own_modules(root: nn.Module, tensors: dict[int, Any] | None = None) -> nn.Mo
 
     Args:
         root: The module.
-        tensors: Filled with the copies of buffers and other tensors, by the identity of the original.
+        tensors: Makes and holds the copies of buffers and other tensors.
     """
     copies: dict[int, nn.Module] = {}
     for module in root.modules():
         if not isinstance(module, torch.jit.ScriptModule):  # which lives in C++ and is shared
             copies[id(module)] = shallow_module(module)
-    tensors = {} if tensors is None else tensors
+    tensors = OwnTensors(root) if tensors is None else tensors
     for copy in copies.values():
+        for table in _HOOK_TABLES:
+            hooks = copy.__dict__.get(table)
+            if hooks and type(hooks) is not set:
+                for key, hook in hooks.items():
+                    hooks[key] = rebound(hook, copies, tensors)
         state = copy.__dict__
         for name, child in state["_modules"].items():
             if child is not None:
                 state["_modules"][name] = copies.get(id(child), child)
         for name, buffer in state["_buffers"].items():
             if buffer is not None:
-                if id(buffer) not in tensors:
-                    tensors[id(buffer)] = _own_tensor(buffer)
-                state["_buffers"][name] = tensors[id(buffer)]
+                state["_buffers"][name] = tensors.own(buffer)
         if len(state) > len(_STANDARD):
             for name in state.keys() - _STANDARD:
                 value = state[name]
-                state[name] = (
-                    _own_plain(value, tensors) if _is_plain(value) else _with_copies(value, copies, tensors)
-                )
+                state[name] = tensors.own(value) if is_plain(value) else with_copies(value, copies, tensors)
     return copies.get(id(root), root)
 
 
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter) and value.is_leaf
-
-
-def _own_plain(value: Any, tensors: dict[int, Any]) -> Any:
-    """Return a tensor of its own for one in a plain attribute, which a program may write to like a buffer."""
-    if id(value) not in tensors:
-        tensors[id(value)] = _own_tensor(value)
-    return tensors[id(value)]
-
-
-def _own_tensor(buffer: Any) -> Any:
-    if torch.nn.parameter.is_lazy(buffer):
-        return buffer
-    with torch.no_grad():
-        own = buffer.detach().clone()
-    return own.requires_grad_(buffer.requires_grad)
-
-
-def _with_copies(
-    value: Any, copies: dict[int, nn.Module], tensors: dict[int, Any], inside: bool = False
-) -> Any:
+def with_copies(value: Any, copies: dict[int, nn.Module], tensors: OwnTensors, inside: bool = False) -> Any:
     """Return `value` with modules and tensors replaced by their copies; the same object where there are none."""
     if isinstance(value, nn.Module):
         return copies.get(id(value), value)
-    if inside and _is_plain(value):
-        return _own_plain(value, tensors)
+    if inside and is_plain(value):
+        return tensors.own(value)
     if type(value) in (list, tuple):
-        items = [_with_copies(item, copies, tensors, True) for item in value]
+        items = [with_copies(item, copies, tensors, True) for item in value]
         return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
     if type(value) is dict:
-        pairs = {key: _with_copies(item, copies, tensors, True) for key, item in value.items()}
+        pairs = {key: with_copies(item, copies, tensors, True) for key, item in value.items()}
         return value if all(pairs[key] is value[key] for key in value) else pairs
-    return value
+    return rebound(value, copies, tensors)
+
+
+def rebound(function: Any, copies: dict[int, nn.Module], tensors: OwnTensors) -> Any:
+    """Return a function that holds modules of the original, as a hook may, with their copies in place of them."""
+    if type(function) is types.MethodType:
+        owner = copies.get(id(function.__self__))
+        return function if owner is None else types.MethodType(function.__func__, owner)
+    if type(function) is functools.partial:
+        parts = (function.func, function.args, function.keywords)
+        func, args, keywords = (with_copies(part, copies, tensors, True) for part in parts)
+        same = func is function.func and args is function.args and keywords is function.keywords
+        return function if same else functools.partial(func, *args, **keywords)
+    if type(function) is not types.FunctionType or not (function.__closure__ or function.__defaults__):
+        return function
+    cells = tuple(_own_cell(cell, copies, tensors) for cell in function.__closure__ or ())
+    defaults = with_copies(function.__defaults__ or (), copies, tensors)
+    if defaults is (function.__defaults__ or ()) and all(
+        map(operator.is_, cells, function.__closure__ or ())
+    ):
+        return function
+    own = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, defaults or None, cells
+    )
+    own.__dict__.update(function.__dict__)
+    own.__kwdefaults__, own.__qualname__ = function.__kwdefaults__, function.__qualname__
+    return own
+
+
+def _own_cell(cell: types.CellType, copies: dict[int, nn.Module], tensors: OwnTensors) -> types.CellType:
+    try:
+        held = cell.cell_contents
+    except ValueError:  # not assigned yet
+        return cell
+    if type(held) is types.FunctionType:  # which may hold itself
+        return cell
+    own = with_copies(held, copies, tensors, True)
+    return cell if own is held else types.CellType(own)
 
 
 def assign_attribute(

@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections import deque
 from typing import Any
 
 from ..diagnostics import Label, Location
 from ..errors import DataDependentError, TraceError
 from ..ir import Node
-from .frames import user_frame
+from .frames import is_programs, user_frame
 
-__all__ = ["data_dependent", "dependence", "expression", "here", "trace_error"]
+__all__ = ["data_dependent", "dependence", "expression", "here", "names_traced", "trace_error"]
 
 _STATEMENTS = ("if", "elif", "while", "assert", "for", "return", "match", "with")
 
 
 def here(depth: int = 2) -> Location | None:
-    """Return the user's line that is running."""
-    frame = user_frame(depth)
+    """Return the user's line that is running: that which calls Python's own library, where such code runs."""
+    frame = first = user_frame(depth)
+    while frame is not None and not is_programs(frame):
+        frame = frame.f_back
+    frame = frame or first
     return None if frame is None else Location.of_frame(frame)
+
+
+_TRACED = re.compile(
+    r"\b(Parameter)?Proxy\b|'Attribute' object|FakeTensor|numpy\.object_|\bTraced(Int|Float|Bool)\b"
+)
+
+
+def names_traced(error: BaseException) -> bool:
+    """Tell whether an exception is about traced values, which the program itself knows nothing of."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    file = "" if trace is None else trace.tb_frame.f_code.co_filename
+    is_fake = file.endswith("fake_tensor.py") or "Fake" in type(error).__name__
+    return is_fake or _TRACED.search(str(error)) is not None
 
 
 def _place(node: Node) -> Location | None:

@@ -40,10 +40,13 @@ class _Recorded:
 
     def __exit__(self, *exc: Any) -> Any:
         tracer = hooks.active_tracer()
-        if tracer is not None:
-            tracer._on_exit(self)
-        with hooks.tracing_as(None):
-            return self._context.__exit__(*exc)
+        try:
+            if tracer is not None:
+                tracer._on_exit(self)
+        finally:
+            with hooks.tracing_as(None):
+                result = self._context.__exit__(*exc)
+        return result
 
 
 def _recording(function: types.FunctionType) -> types.CodeType:
@@ -97,6 +100,11 @@ class Flags:
             "determinism of cudnn": (cudnn.deterministic, _set_on(cudnn, "deterministic")),
             "mkldnn": (mkldnn.enabled, _set_on(mkldnn, "enabled")),
         }
+
+    def has_changed(self) -> bool:
+        """Tell whether any flag has."""
+        now = self._now()
+        return any(now[name][0] != value for name, (value, _) in self._before.items())
 
     def restore(self) -> str | None:
         """Put the flags back, and name one that had changed."""

@@ -14,6 +14,7 @@ from ..errors import ArgumentError, TraceError
 from ..ir import Node
 from ..ops import program
 from ..runtime import Graph, GraphModule
+from ..runtime.own_tensors import OwnTensors
 from ..runtime.submodules import own_modules
 from .fakes import ExampleTracer
 from .fallback import POLICIES
@@ -160,14 +161,16 @@ def _capture(
         tracer.dynamic = dynamic
     graph = _trace(tracer, root, concrete_args, args, kwargs)
     if isinstance(root, nn.Module):
-        tensors: dict[int, Any] = {}
+        tensors = OwnTensors(root)
         owned = own_modules(root, tensors)
         # Tensors in lists and dicts of the module are part of its state, and the stand-in's own like the lists.
-        graph.interned = {name: tensors.get(id(value), value) for name, value in graph.interned.items()}
+        graph.interned = {name: tensors.known(value) for name, value in graph.interned.items()}
         for table in _FORWARD_HOOKS:
             # They ran during the trace and are part of the graph now.
             getattr(owned, table).clear()
         module = GraphModule.from_module(owned, graph)
+        # What hooks and attributes hold of the root has the very state of the stand-in.
+        object.__setattr__(owned, "__dict__", module.__dict__)
     else:
         module = GraphModule(tracer.root, graph, getattr(root, "__name__", type(root).__name__))
     module.__dict__["report"] = tracer.report

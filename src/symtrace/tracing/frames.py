@@ -21,6 +21,7 @@ __all__ = [
     "is_compared_by_identity",
     "is_internal",
     "is_own",
+    "is_programs",
     "is_unpacking_mapping",
     "is_users_call",
     "last_line",
@@ -51,6 +52,12 @@ def is_internal(frame: FrameType) -> bool:
 def is_own(frame: FrameType) -> bool:
     """Tell whether a frame runs code of symtrace."""
     return frame.f_code.co_filename.startswith(_OWN)
+
+
+def is_programs(frame: FrameType) -> bool:
+    """Tell whether a frame runs code of the program's own: not torch's, symtrace's or Python's."""
+    file = frame.f_code.co_filename
+    return not (_is_internal_file(file) or _is_pythons(file))
 
 
 def user_frame(depth: int = 1) -> FrameType | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from ..ir import Graph, Node
@@ -26,12 +27,13 @@ RESIZING = frozenset({
 """Methods, and properties when assigned, that change the shape of a tensor itself."""
 
 
-def place_guards(graph: Graph, module_of: Any) -> None:
+def place_guards(graph: Graph, module_of: Any, is_number: Callable[[Node], bool]) -> None:
     """Move each guard that only looks at sizes and types before the first node that changes anything.
 
     Args:
         graph: A graph that was just captured.
         module_of: Gives the module of a `call_module` target.
+        is_number: Tells whether an input, or what is read from the module, is a number.
 
     Cost: linear in the graph.
     """
@@ -43,9 +45,10 @@ def place_guards(graph: Graph, module_of: Any) -> None:
         if node is first:
             break
         early.add(node)
+    movable = _sizes_and_types(graph, is_number)
     late = [node for node in graph.nodes if node not in early and node.target is program.guard]
     for guard in late:
-        needed = _needed(guard, early)
+        needed = _needed(guard, early, movable)
         if needed is None:
             continue
         for node in needed:
@@ -77,7 +80,7 @@ def _resizes(graph: Graph) -> bool:
     )
 
 
-def _needed(guard: Node, early: set[Node]) -> list[Node] | None:
+def _needed(guard: Node, early: set[Node], movable: set[Node]) -> list[Node] | None:
     """Return what has to be moved with a guard, itself last, or None if it rests on more than sizes and types."""
     order: list[Node] = []
     seen: set[Node] = set()
@@ -89,7 +92,7 @@ def _needed(guard: Node, early: set[Node]) -> list[Node] | None:
             continue
         if node in early or node in seen:
             continue
-        if node is not guard and not _looks_at_sizes(node):
+        if node is not guard and node not in movable:
             return None
         seen.add(node)
         stack.append((node, True))
@@ -97,9 +100,23 @@ def _needed(guard: Node, early: set[Node]) -> list[Node] | None:
     return order
 
 
-def _looks_at_sizes(node: Node) -> bool:
-    if node.op == "call_method":
-        return node.target in _METHODS
-    if node.op == "call_function":
-        return node.target in _NUMBERS or (node.target is getattr and node.args[1] in _SIZES)
-    return False
+def _sizes_and_types(graph: Graph, is_number: Callable[[Node], bool]) -> set[Node]:
+    """Return the nodes that read a size or type, or reckon with what was read of them."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        if node.op in ("placeholder", "get_attr"):
+            is_one = is_number(node)
+        elif node.op == "call_method":
+            is_one = node.target in _METHODS
+        elif node.op != "call_function":
+            is_one = False
+        elif node.target is getattr:
+            is_one = node.args[1] in _SIZES
+        else:
+            # A sign between tensors computes on what they hold, which must stay where it is.
+            is_one = node.target is original_len or (
+                node.target in _NUMBERS and found.issuperset(node.all_input_nodes)
+            )
+        if is_one:
+            found.add(node)
+    return found

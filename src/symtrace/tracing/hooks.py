@@ -399,11 +399,14 @@ def _enter(original: Any) -> Any:
 def _exit(original: Any) -> Any:
     def __exit__(self: Any, *exc: Any) -> Any:
         tracer = _active.tracer
-        if tracer is not None:
+        if tracer is None:
+            return original(self, *exc)
+        try:
             tracer._on_exit(self)
+        finally:  # what can't be recorded leaves no mode in force
             with tracing_as(None), torch._C.DisableTorchFunction():
-                return original(self, *exc)
-        return original(self, *exc)
+                result = original(self, *exc)
+        return result
 
     return __exit__
 

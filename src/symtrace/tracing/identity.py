@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ..ir import Node
+from ..ops import effects
 from .blame import data_dependent, here, trace_error
 from .proxy import Proxy
 
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["Question", "answer_question", "questions_of", "watching_questions"]
+__all__ = ["Question", "answer_question", "may_be_one", "questions_of", "watching_questions"]
 
 Question = tuple[str, tuple[str, ...]]
 """What is asked, `"is"` or `"match"`, and the local variables it is asked of."""
@@ -105,6 +107,48 @@ def watching_questions(ask: _Ask) -> Iterator[Callable[[], None]]:
             sys.settrace(None)
 
 
+def may_be_one(one: Node, other: Node) -> bool:
+    """Tell whether two values may be the same object, as `x.float()` may be `x`."""
+    return not _objects(one).isdisjoint(_objects(other))
+
+
+def _objects(node: Node) -> set[Node]:
+    """Return the nodes whose object a value may be."""
+    found: set[Node] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current in found:
+            continue
+        found.add(current)
+        if (
+            current.op == "call_module"
+            or current.target in _SAME
+            or (
+                current.op == "call_function"
+                and getattr(current.target, "__module__", "").startswith("torch.nn")
+            )
+        ):
+            stack.extend(current.all_input_nodes)
+        elif current.op in ("call_function", "call_method"):
+            effect = effects(current.op, current.target, current.args, current.kwargs)
+            stack.extend(arg for arg in effect.written(current.args, current.kwargs) if isinstance(arg, Node))
+    return found
+
+
+_CASTS = (
+    "bfloat16", "bool", "byte", "char", "contiguous", "cpu", "cuda", "double", "flatten", "float", "half", "int",
+    "long", "positive", "real", "conj", "requires_grad_", "resolve_conj", "resolve_neg", "short", "to", "to_dense",
+    "type", "type_as", "pin_memory", "expand_as", "view_as", "reshape", "reshape_as", "squeeze",
+)  # fmt: skip
+_SAME: frozenset[Any] = frozenset(
+    {*_CASTS, *(getattr(torch, name) for name in _CASTS if callable(getattr(torch, name, None))), operator.pos,
+     torch.dropout, torch.as_tensor, torch.asarray, torch.atleast_1d, torch.atleast_2d, torch.atleast_3d,
+     torch.feature_dropout, torch.alpha_dropout, torch.broadcast_tensors, operator.getitem}
+)  # fmt: skip
+"""Operations that may give back the object they were given."""
+
+
 def answer_question(tracer: Watcher, asked: str, values: list[Any]) -> None:
     """Refuse what Python would answer wrongly for a traced value, without asking it.
 
@@ -119,6 +163,9 @@ def answer_question(tracer: Watcher, asked: str, values: list[Any]) -> None:
         if traced[0] is not traced[1] and all(value.node.op == "placeholder" for value in traced):
             names = " and ".join(f"`{value.node.target}`" for value in traced)
             tracer.report.add("assumption", f"{names} are not the same object", here())
+        elif traced[0].node is not traced[1].node and may_be_one(traced[0].node, traced[1].node):
+            tracer.refusal = data_dependent(traced[0], "is", "ST013")
+            raise tracer.refusal
         return
     for value in traced:
         known = value.node.op in ("placeholder", "get_attr") or value.node.target in (

@@ -213,7 +213,8 @@ def _since(graph: Any, last: Node | None) -> Iterator[Node]:
     for node in reversed(graph.nodes):
         if node is last:
             break
-        found.append(node)
+        if node.op != "placeholder":  # of a region, for a value around it that was used here first
+            found.append(node)
     return iter(found[::-1])
 
 
@@ -253,6 +254,7 @@ def _take_out(tracer: Watcher, piece: _Piece, captures: tuple[Node, ...]) -> Out
         tracer.graph.erase_node(node)
     for node in piece.stand_ins:
         tracer.graph.erase_node(node)
+    tracer._forget_nodes({*piece.moved, *piece.stand_ins})
     with hooks.tracing_as(None):
         path = tracer.get_fresh_qualname("_function_")
         tracer.graph.interned[path] = GraphModule({}, inner, "Function")

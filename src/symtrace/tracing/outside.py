@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import concurrent.futures
+import contextvars
 import datetime
 import os
 import random
@@ -19,7 +20,16 @@ from .blame import here, trace_error
 from .frames import is_users_call
 from .hooks import PatchSet, active_tracer
 
-__all__ = ["CLOCKS", "advanced", "patch_clock", "patch_outside", "position", "reads_date"]
+__all__ = [
+    "CLOCKS",
+    "MOVING",
+    "advanced",
+    "patch_clock",
+    "patch_outside",
+    "position",
+    "reads_date",
+    "same_position",
+]
 
 CLOCKS = {
     id(getattr(place, name)): getattr(place, name)
@@ -32,6 +42,11 @@ CLOCKS = {
     for name in names
 }  # fmt: skip
 """Functions that give another value at each call, by identity."""
+
+_UNSET = object()
+
+MOVING = frozenset({contextvars.ContextVar})
+"""Classes whose objects stand somewhere, beside iterators and generators of numpy's."""
 
 _DATES = frozenset({"now", "today", "utcnow"})
 _DRAWS = ("getrandbits", "random")
@@ -129,6 +144,10 @@ def position(value: Any) -> Any:
     cls = type(value)
     if cls.__module__ == "numpy.random._generator":
         return value.bit_generator.state
+    if cls.__module__ == "numpy.random.mtrand":
+        return value.get_state(legacy=False)
+    if cls is contextvars.ContextVar:
+        return value.get(_UNSET)
     if cls.__module__ == "itertools":
         return repr(value) if cls.__name__ in ("count", "repeat") else None
     hint = getattr(value, "__length_hint__", None)
@@ -138,7 +157,23 @@ def position(value: Any) -> Any:
 def advanced(held: list[tuple[str, Any, Any]]) -> Iterator[str]:
     """Yield the names of what has moved from where it stood; generators of numpy's are put back."""
     for name, value, before in held:
-        if before is not None and position(value) != before:
-            if type(before) is dict:
-                value.bit_generator.state = before
-            yield name
+        now = position(value)
+        if before is None or same_position(now, before):
+            continue
+        cls = type(value)
+        if cls.__module__ == "numpy.random._generator":
+            value.bit_generator.state = before
+        elif cls.__module__ == "numpy.random.mtrand":
+            value.set_state(before)
+        elif cls is contextvars.ContextVar:
+            value.set(contextvars.Context().run(value.get, None) if before is _UNSET else before)
+        yield name
+
+
+def same_position(one: Any, other: Any) -> bool:
+    """Tell whether two positions are the same."""
+    if type(one) is dict and type(other) is dict:
+        return one.keys() == other.keys() and all(same_position(one[key], other[key]) for key in one)
+    if hasattr(one, "tobytes") and hasattr(other, "tobytes"):
+        return bool(one.tobytes() == other.tobytes())
+    return one is other or (type(one) is type(other) and bool(one == other))

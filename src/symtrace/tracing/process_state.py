@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+import torch.autograd.forward_ad as forward_ad
 import torch.utils.checkpoint as checkpointing
 from torch import nn
+from torch.utils.hooks import RemovableHandle
 
 from .blame import trace_error
 from .hooks import PatchSet, _recorded, active_tracer
 
-__all__ = ["RandomStates", "patch_process_state", "swapped_tensor"]
+__all__ = ["RandomStates", "new_hooks", "next_hook", "patch_process_state", "swapped_tensor"]
 
 _RECORDED = ("get_rng_state", "initial_seed", "seed", "set_rng_state")
 _SETTERS = (
@@ -37,6 +39,15 @@ class RandomStates:
         self._python = random.getstate()
         numpy = sys.modules.get("numpy")
         self._numpy = None if numpy is None else numpy.random.get_state()
+
+    def has_moved(self) -> bool:
+        """Tell whether Python's or numpy's generator has moved."""
+        if random.getstate() != self._python:
+            return True
+        if self._numpy is None:
+            return False
+        now = sys.modules["numpy"].random.get_state()
+        return bool(now[2:] != self._numpy[2:] or not (now[1] == self._numpy[1]).all())
 
     def restore(self) -> str | None:
         """Put the states back, and name the generator outside of torch that the program drew from."""
@@ -65,6 +76,18 @@ def _refused(original: Any) -> Any:
 
     hook.__wrapped__ = original  # type: ignore[attr-defined]
     return hook
+
+
+def _refusing(what: str) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        def hook(*args: Any, **kwargs: Any) -> Any:
+            if active_tracer() is not None:
+                raise trace_error("ST026", what=what)
+            return original(*args, **kwargs)
+
+        return hook
+
+    return make
 
 
 def _inlined_checkpoint(original: Any) -> Any:
@@ -129,6 +152,8 @@ def patch_process_state(patches: PatchSet) -> None:
     for name in _SETTERS:
         if hasattr(torch, name):
             patches.patch(torch, name, _refused)
+    patches.patch(torch.utils, "swap_tensors", _refusing("calls torch.utils.swap_tensors"))
+    patches.patch(forward_ad, "enter_dual_level", _refusing("enters a level of forward-mode gradients"))
     patches.patch(torch, "Generator", lambda before: _Generator)
     patches.patch(nn.Parameter, "__new__", _new_parameter)
     patches.patch(torch.autograd.graph.saved_tensors_hooks, "__enter__", _saved_tensors_hooks)
@@ -137,15 +162,41 @@ def patch_process_state(patches: PatchSet) -> None:
             patches.patch(checkpointing, name, _inlined_checkpoint)
 
 
-def swapped_tensor(module: nn.Module, is_traced: Callable[[Any], bool]) -> str | None:
+def next_hook() -> int:
+    """Return the number that the next hook gets that is registered anywhere."""
+    return RemovableHandle.next_id
+
+
+_FORWARD_TABLES = ("_forward_hooks", "_forward_pre_hooks")
+_BACKWARD_TABLES = ("_backward_hooks", "_backward_pre_hooks")
+_OF_ALL = torch.nn.modules.module
+
+
+def new_hooks(module: nn.Module, first: int, backward: bool = False) -> bool:
+    """Tell whether a module, or all modules, have hooks that were registered since.
+
+    Args:
+        module: The module.
+        first: The number of the first that counts.
+        backward: Look at those that run backwards.
+    """
+    names = _BACKWARD_TABLES if backward else _FORWARD_TABLES
+    tables = [getattr(module, name, None) for name in names]
+    tables.extend(getattr(_OF_ALL, f"_global{name}", None) for name in names)
+    return any(key >= first for table in tables if table for key in table)
+
+
+def swapped_tensor(module: nn.Module, is_traced: Callable[[Any], bool], plain: bool = False) -> str | None:
     """Return the name of a parameter or buffer of a module for which a traced value stands, if there is one.
 
     Args:
         module: The module.
         is_traced: Tells traced values.
+        plain: Look at plain attributes instead, where a parameter lands that is a traced value.
     """
     for inner in module.modules() if module._modules else (module,):
-        for table in (inner._parameters, inner._buffers):
+        tables: list[dict[str, Any]] = [vars(inner)] if plain else [inner._parameters, inner._buffers]
+        for table in tables:
             for name, value in table.items():
                 if is_traced(value):
                     return name

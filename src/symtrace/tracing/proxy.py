@@ -175,6 +175,18 @@ class Proxy:
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return self._ask("to_array", self)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Record a function of numpy's that is called with numbers and sizes; others do what they do with objects."""
+        if not self.tracer._holds_only_numbers((args, kwargs)):
+            return function._implementation(*args, **kwargs)
+        return self.tracer.call_function(function, args, kwargs)
+
+    def __array_ufunc__(self, function: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Do so for a function of numpy's that works on each element."""
+        if method != "__call__" or not self.tracer._holds_only_numbers((args, kwargs)):
+            return self._ask("to_array", self)
+        return self.tracer.call_function(function, args, kwargs)
+
     # ------------------------------------------------------------------ torch functions
 
     @classmethod

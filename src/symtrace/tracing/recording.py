@@ -264,6 +264,10 @@ class TracerBase:
         """Return what a `get_attr` or `call_module` target reads now, or None."""
         return None
 
+    def _holds_only_numbers(self, value: Any) -> bool:
+        """Tell whether the traced values in containers are numbers and sizes, as far as is known."""
+        return False
+
     def lacks_attribute(self, value: Proxy, name: str) -> bool:
         """Tell whether a value is known to have no such attribute."""
         return False

@@ -7,18 +7,20 @@ import enum
 import functools
 import operator
 import sys
+import threading
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
 
-from .outside import advanced, position
+from ..ir import Node
+from .outside import MOVING, advanced, position, same_position
 from .proxy import Proxy, collect_proxies
 
-__all__ = ["Change", "Snapshot"]
+__all__ = ["Change", "Snapshot", "nodes_of_proxies"]
 
 _OWN = frozenset(vars(nn.Module()))
 _TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks")
@@ -48,12 +50,19 @@ class Change:
     Attributes:
         what: How the user would write it.
         verb: What was done to it, or None for a container whose items changed.
-        proxy: A traced value that was stored there, if there is one.
+        node: The node of a traced value that was stored there, if there is one.
     """
 
     what: str
     verb: str | None
-    proxy: Proxy | None
+    node: Node | None
+
+
+def nodes_of_proxies(value: Any) -> list[Node]:
+    """Return the nodes of the proxies in tuples, lists, dicts and slices."""
+    found: list[Proxy] = []
+    collect_proxies(value, found)
+    return [proxy.node for proxy in found]
 
 
 class _Container(NamedTuple):
@@ -76,6 +85,8 @@ class _Slot:
     def read(self) -> Any:
         if type(self.holder) is dict:
             return self.holder.get(self.key, _MISSING)
+        if isinstance(self.holder, type):
+            return vars(self.holder).get(self.key, _MISSING)
         return getattr(self.holder, self.key, _MISSING)
 
     def put_back(self) -> None:
@@ -102,6 +113,7 @@ class Snapshot:
         self._containers: list[_Container] = []
         self._empty: list[tuple[str, dict[str, Any]]] = []
         self._slots: list[_Slot] = []
+        self._classes: list[tuple[type, frozenset[str]]] = []
         self._seen: set[int] = set()
         self._positions: list[tuple[str, Any, Any]] = []
         self.iterators: dict[int, str] = {}
@@ -119,6 +131,8 @@ class Snapshot:
         if isinstance(module, torch.jit.ScriptModule):  # its state lives in C++, out of the program's reach
             return
         state = module.__dict__
+        if id(type(module)) not in self._seen:
+            self._add_class(type(module))
         self._containers.append(_Container(prefix, state, dict(state), "writes past nn.Module to", True))
         for name in _TABLES:
             table = state[name]
@@ -149,6 +163,20 @@ class Snapshot:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
             self._watch_slot(name, cell, "cell_contents")
 
+    def watch_function(self, function: types.FunctionType) -> None:
+        """Add what a function of the program's holds itself: variables around it, defaults, attributes."""
+        if id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        name = function.__name__
+        self._add_function(function)
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._walk(f"a default of {name}", default)
+        if type(function.__dict__) is dict:
+            state = function.__dict__
+            self._containers.append(_Container(f"{name}.", state, dict(state), "writes to"))
+            self._walk_all(f"{name}.", list(state.items()), len(state))
+
     def watch_global(self, table: dict[str, Any], name: str) -> None:
         """Add a global that a function of the program names."""
         if name in table:
@@ -158,8 +186,25 @@ class Snapshot:
         value = holder.get(key) if type(holder) is dict else getattr(holder, key, _MISSING)
         if type(value) in _DATA:
             self._slots.append(_Slot(name, holder, key, value))
-        elif isinstance(value, _CONTAINERS) or _moves_on(type(value)):
+        elif isinstance(value, type):
+            self._add_class(value)
+        else:
             self._walk(name, value)
+
+    def _add_class(self, cls: type) -> None:
+        """Add the attributes of a class of the user's, and of those that it derives from."""
+        for base in cls.__mro__:
+            if id(base) in self._seen or base.__module__.partition(".")[0] in _FOREIGN:
+                continue
+            self._seen.add(id(base))
+            self._classes.append((base, frozenset(vars(base))))
+            for name, value in list(vars(base).items()):
+                if name.startswith("__") or isinstance(value, type | types.FunctionType):
+                    continue
+                if type(value) in _DATA:
+                    self._slots.append(_Slot(f"{base.__name__}.{name}", base, name, value))
+                else:
+                    self._walk(f"{base.__name__}.{name}", value)
 
     def watch(self, name: str, value: Any) -> None:
         """Add a value, with the containers and objects of the program's own in it.
@@ -190,7 +235,9 @@ class Snapshot:
             self._watch_iterator(name, value)
         elif cls.__module__ == "numpy" and cls.__name__ == "ndarray":
             self._containers.append(_Container(name, value, value.copy()))
-        elif cls.__module__.partition(".")[0] not in _FOREIGN and type(getattr(value, "__dict__", 0)) is dict:
+        elif (cls is threading.local or cls.__module__.partition(".")[0] not in _FOREIGN) and type(
+            getattr(value, "__dict__", 0)
+        ) is dict:
             state = value.__dict__
             self._containers.append(_Container(f"{name}.", state, dict(state), "writes to", True))
             self._walk_all(f"{name}.", list(state.items()), len(state))
@@ -200,8 +247,17 @@ class Snapshot:
             for key, item in items:
                 self._walk(f"{name}{key}" if name.endswith(".") else f"{name}[{key!r}]", item)
 
-    def restore(self) -> Change | None:
-        """Put everything back, and return the first thing that had changed."""
+    def restore(
+        self,
+        nodes_in: Callable[[Any], list[Node]] = nodes_of_proxies,
+        is_constant: Callable[[list[Node]], bool] = lambda nodes: not nodes,
+    ) -> Change | None:
+        """Put everything back, and return the first thing that had changed.
+
+        Args:
+            nodes_in: Gives the nodes of the traced values in a value.
+            is_constant: Tells whether nodes compute the same at each call, so that to keep it changes nothing.
+        """
         change: Change | None = None
         for moved in advanced(self._positions):
             change = change or Change(moved, "advances", None)
@@ -213,28 +269,62 @@ class Snapshot:
             if _same(value, before):
                 continue
             keys = _changed_keys(value, before)
-            found: list[Proxy] = []
-            collect_proxies(
-                [value[key] for key in keys if key in value] if keys is not None else list(value), found
+            found = nodes_in(
+                [value[key] for key in keys if key in value] if keys is not None else list(value)
             )
             name = f"{saved.name}{keys[0]}" if keys and saved.name.endswith(".") else saved.name
-            if found or not saved.grows or any(key in before for key in keys or ()):
+            if not saved.grows or any(key in before for key in keys or ()) or not is_constant(found):
                 change = change or Change(name, saved.verb, found[0] if found else None)
             _put_back(value, before)
+        for cls, names in self._classes:
+            for name in vars(cls).keys() - names:
+                if name.startswith("__"):
+                    continue
+                found = nodes_in(vars(cls)[name])
+                type.__delattr__(cls, name)
+                change = change or Change(f"{cls.__name__}.{name}", "assigns", found[0] if found else None)
         for slot in self._slots:
             now = slot.read()
             if now is slot.before:
                 continue
-            found = []
-            collect_proxies(now, found)
+            found = nodes_in(now)
             if found or slot.before is not None:  # from None to something else: made once, at first use
                 slot.put_back()
                 change = change or Change(slot.name, "assigns", found[0] if found else None)
         return change
 
+    def has_changed(self, what: str) -> bool:
+        """Tell whether something has changed.
+
+        Args:
+            what: Its name, as `Change.what` gives it.
+        """
+        for saved in self._containers:
+            if saved.name.endswith("."):
+                key = what[len(saved.name) :]
+                changed = what.startswith(saved.name) and saved.value.get(key) is not saved.before.get(key)
+            else:
+                changed = what == saved.name and not _same(saved.value, saved.before)
+            if changed:
+                return True
+        if any(what.startswith(prefix) and table for prefix, table in self._empty):
+            return True
+        if any(slot.name == what and slot.read() is not slot.before for slot in self._slots):
+            return True
+        if any(
+            f"{cls.__name__}.{name}" == what
+            for cls, names in self._classes
+            for name in vars(cls).keys() - names
+        ):
+            return True
+        return any(
+            name == what and before is not None and not same_position(position(value), before)
+            for name, value, before in self._positions
+        )
+
 
 def _moves_on(cls: type) -> bool:
-    return hasattr(cls, "__next__") or cls.__module__ == "numpy.random._generator"
+    return hasattr(cls, "__next__") or cls in MOVING or cls.__module__.startswith("numpy.random.")
 
 
 _FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
@@ -244,7 +334,9 @@ def _same(value: Any, before: Any) -> bool:
     if len(value) != len(before):
         return False
     if isinstance(value, dict):
-        return all(map(operator.is_, dict.values(value), before.values())) and list(dict.keys(value)) == list(
+        # Past methods of its class's own; an ordered one keeps its order apart.
+        kind = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
+        return all(map(operator.is_, kind.values(value), before.values())) and list(kind.keys(value)) == list(
             before
         )
     if isinstance(value, set):

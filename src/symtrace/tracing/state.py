@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch import nn
 
-__all__ = ["Need", "Paths", "Restart"]
+from ..ir import Node
+
+__all__ = ["Need", "Paths", "Replaced", "Restart"]
 
 _OWN = frozenset(vars(nn.Module()))
 
@@ -85,3 +87,22 @@ class Paths:
     def keep(self, value: Any) -> None:
         """Keep an object alive, so that its identity stays its own."""
         self._kept.append(value)
+
+
+@dataclass
+class Replaced:
+    """A tensor of a module for which the program has assigned another.
+
+    Attributes:
+        tensor: The tensor, kept alive.
+        path: Where it was.
+        write: The node that assigns.
+        key: Identity of the owner, and name.
+        node: The node that reads it before, once there is one.
+    """
+
+    tensor: torch.Tensor
+    path: str
+    write: Node
+    key: tuple[int, str]
+    node: Node | None = None

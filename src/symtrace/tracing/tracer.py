@@ -25,20 +25,23 @@ from ..ops import program
 from ..runtime import Graph
 from . import hooks
 from .blame import trace_error
+from .caches import is_constant, keeping, refuse_written
 from .contexts import Flags, patch_contexts
 from .control_flow.lifting import lift, lift_asking
+from .culprit import Culprit, refusal_of, with_line
 from .frames import last_line, last_user_frame
 from .identity import questions_of, watching_questions
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .mode import CaptureMode
 from .outside import CLOCKS, patch_clock, patch_outside, reads_date
-from .process_state import RandomStates, patch_process_state, swapped_tensor
+from .patching import gated_descriptor, shim, state_property
+from .process_state import RandomStates, new_hooks, next_hook, patch_process_state, swapped_tensor
 from .proxy import ParameterProxy, Proxy
 from .recording import Scope
 from .roots import as_called, is_lazy, with_self
-from .scanning import names_used
+from .scanning import CACHED, names_used
 from .shims import SHIMS
-from .snapshot import Change, Snapshot
+from .snapshot import Snapshot, nodes_of_proxies
 from .state import Need, Restart
 from .transforms import MASKED, patch_transforms
 from .watching import Watcher
@@ -136,8 +139,8 @@ class Tracer(Watcher):
         """
         path = self.path_of_module(m)
         is_leaf = self._has_backward_hooks(m) or self.is_leaf_module(m, path)
-        if is_leaf and self._has_swapped_tensors(m):
-            is_leaf = False  # as a node, it would run with the tensors of its own
+        if is_leaf and (self._has_swapped_tensors(m) or self._has_new_hooks(m)):
+            is_leaf = False  # as a node, it would run with the tensors and hooks of its own
         calls = self._module_calls.get(path, 0)
         self._module_calls[path] = calls + 1
         scope, stack = self.scope, self.module_stack
@@ -161,6 +164,16 @@ class Tracer(Watcher):
             what = f"puts a traced value in place of `{name}` of a {type(m).__name__} that is one node"
             raise trace_error("ST026", what=what)
         return name is not None
+
+    def _has_new_hooks(self, m: nn.Module) -> bool:
+        """Tell whether the program itself has registered hooks, on a module that it calls or on all.
+
+        Raises:
+            TraceError: ST026, they are to run backwards.
+        """
+        if new_hooks(m, self._first_hook, backward=True):
+            raise trace_error("ST026", what="registers a backward hook")
+        return new_hooks(m, self._first_hook)
 
     @staticmethod
     def _has_backward_hooks(m: nn.Module) -> bool:
@@ -358,6 +371,17 @@ class Tracer(Watcher):
                 return self._trace_once(root, concrete_args, examples, example_kwargs, needs)
             except Restart as again:
                 needs |= frozenset(again.needs)
+            except TraceError as error:
+                if error.location is not None or error.code not in ("ST022", "ST023", "ST026"):
+                    raise
+
+                def run(culprit: Culprit, needs: frozenset[Need] = needs) -> None:
+                    self._culprit = culprit
+                    self._trace_once(root, concrete_args, examples, example_kwargs, needs)
+
+                raise with_line(error, run) from None
+            finally:
+                self._culprit = None
 
     def _trace_once(
         self, root: Any, concrete_args: Any, examples: Any, example_kwargs: Any, needs: frozenset[Need]
@@ -379,7 +403,13 @@ class Tracer(Watcher):
         self._left_out = self._left_out_arguments(arguments, bool(examples or example_kwargs))
         self._outside = sys._getframe(2)
         snapshot = self._snapshot = Snapshot(self.root, root)
+        self._first_hook = next_hook()
         random_states, grad_mode, flags = RandomStates(), torch.is_grad_enabled(), Flags()
+        if self._culprit is not None:
+            what = self._culprit.what
+            self._culprit.ask(lambda: snapshot.has_changed(what))
+            self._culprit.ask(random_states.has_moved)
+            self._culprit.ask(flags.has_changed)
         leaked = drawn = changed = None
         try:
             with watching_questions(self._on_question) as watch, hooks.installed(self) as patches:
@@ -389,8 +419,9 @@ class Tracer(Watcher):
                     call, args = self.create_args_for_root(function, is_module, concrete_args)
                     result = self._run(call, args)
                     self._output(result, returns)
+            refuse_written(self)
         finally:
-            leaked = snapshot.restore()
+            leaked = snapshot.restore(self._nodes_in, functools.partial(is_constant, self))
             drawn = random_states.restore()
             changed = flags.restore()
             torch.set_grad_enabled(grad_mode)
@@ -405,8 +436,14 @@ class Tracer(Watcher):
         if changed is not None:
             raise TraceError("ST026", what=f"changes {changed}")
         if leaked is not None:
-            self._refuse_change(leaked)
+            raise refusal_of(leaked)
         return self.graph
+
+    def _nodes_in(self, value: Any) -> list[Node]:
+        """Return the nodes of the traced values in containers."""
+        return nodes_of_proxies(value)
+
+    _culprit: Culprit | None = None
 
     def _mode(self) -> TorchFunctionMode:
         """Return the mode that sees what the program calls."""
@@ -474,14 +511,6 @@ class Tracer(Watcher):
     def _output(self, result: Any, returns: Any) -> None:
         self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns)
 
-    @staticmethod
-    def _refuse_change(change: Change) -> None:
-        origin = None if change.proxy is None else change.proxy.node.origin
-        location = Location(origin.frames[-1].file, origin.frames[-1].line) if origin is not None else None
-        if change.verb is None:
-            raise TraceError("ST022", attribute=change.what, location=location)
-        raise TraceError("ST023", attribute=change.what, what=change.verb, location=location)
-
     # ------------------------------------------------------------------ patches of this trace
 
     def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
@@ -501,12 +530,12 @@ class Tracer(Watcher):
                 lift(patches, need.place, self._lifted)
                 continue
             if hooks.original_isinstance(need.place, dict):
-                patches.patch(need.place, need.name, functools.partial(_shim, need.name))
+                patches.patch(need.place, need.name, functools.partial(shim, need.name))
             elif need.place is torch.Tensor:
                 method = getattr(torch.Tensor, need.name)
-                patches.patch(torch.Tensor, need.name, functools.partial(_gated_descriptor, method))
+                patches.patch(torch.Tensor, need.name, functools.partial(gated_descriptor, method))
             else:
-                patches.patch(need.place, need.name, _state_property(need.name))
+                patches.patch(need.place, need.name, state_property(need.name))
         if any(len(names) > 1 for names in self._paths.modules.values()):
             hooks.patch_containers(patches)
         self._patch_globals(getattr(function, "inner", function), self.root)
@@ -529,7 +558,10 @@ class Tracer(Watcher):
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
         last = None
-        for place, name, code in names_used(plain, self._scanned, owner):
+        for place, name, code in names_used(plain, self._scanned, owner, self._snapshot.watch_function):
+            if type(place) is not dict or type(place.get(name)) is CACHED:
+                self._patches.patch(place, name, keeping)
+                continue
             self._snapshot.watch_global(place, name)
             if code is not last:
                 last = code
@@ -565,35 +597,3 @@ def _hand_over(mark: Any, node: Node) -> None:
     for name, value in vars(mark).items():
         if not hasattr(node, name):
             setattr(node, name, value)
-
-
-def _gated_descriptor(method: Any, before: Any) -> Any:
-    return hooks._gated(method)
-
-
-def _shim(name: str, before: Any) -> Any:
-    return SHIMS[name]
-
-
-def _state_property(name: str) -> Callable[[Any], Any]:
-    """Return what makes a class report reads of an attribute that the traced program also writes."""
-
-    def make(before: Any) -> Any:
-        def read(self: nn.Module) -> Any:
-            if name in self.__dict__:
-                value = self.__dict__[name]
-            elif before is not None:
-                value = before
-            else:
-                value = _MISSING
-            tracer = hooks.active_tracer()
-            if value is _MISSING and (tracer is None or id(self) not in tracer._paths.modules):
-                raise AttributeError(name)
-            return value if tracer is None else tracer._on_state_read(self, name, value)
-
-        def write(self: nn.Module, value: Any) -> None:
-            self.__dict__[name] = value
-
-        return property(read, write)
-
-    return make

@@ -9,7 +9,6 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -29,16 +28,18 @@ from .guards import add_guard
 from .identity import answer_question
 from .kinds import class_matches, kind_of
 from .known import Unknown
+from .process_state import swapped_tensor
 from .proxy import Proxy, collect_proxies
 from .recording import TracerBase
 from .shims import SHIMS
-from .state import Need, Paths, Restart
+from .state import Need, Paths, Replaced, Restart
 from .transforms import checkpointed
 
 __all__ = ["Watcher", "asks_for_training"]
 
 _MISSING = object()
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
+_NUMBERS = frozenset({torch.Size, int, float, bool})
 _SHOWS = re.compile(
     r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
 )
@@ -50,25 +51,6 @@ def _names_tensor_type(classes: Any) -> bool:
     if type(classes) is tuple:
         return any(map(_names_tensor_type, classes))
     return type(classes) is type(torch.FloatTensor)
-
-
-@dataclass
-class _Replaced:
-    """A tensor of a module for which the program has assigned another.
-
-    Attributes:
-        tensor: The tensor, kept alive.
-        path: Where it was.
-        write: The node that assigns.
-        key: Identity of the owner, and name.
-        node: The node that reads it before, once there is one.
-    """
-
-    tensor: torch.Tensor
-    path: str
-    write: Node
-    key: tuple[int, str]
-    node: Node | None = None
 
 
 class Watcher(TracerBase):
@@ -90,13 +72,14 @@ class Watcher(TracerBase):
         self._accesses: dict[int, list[str]] = {}
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
-        self._replaced: dict[int, _Replaced] = {}
+        self._replaced: dict[int, Replaced] = {}
         self._modes: list[bool] = []
         self._table_reads: tuple[str, types.CodeType] | None = None
         self._training: dict[str, Any] = {}
         self._contexts: dict[int, Any] = {}
         self._module_nodes: dict[str, Node] = {}
         self._module_calls: dict[str, int] = {}
+        self._kept: dict[Any, Any] = {}
         self._needs = needs
         self._scanned: set[int] = set()
 
@@ -157,6 +140,16 @@ class Watcher(TracerBase):
         """Return copies of what is remembered of nodes, by the name of the attribute."""
         names = ("_parameters", "_written", "_training", "_module_nodes", "_guarded")
         return {name: copy.copy(getattr(self, name)) for name in names}
+
+    def _forget_nodes(self, erased: set[Node]) -> None:
+        """Forget nodes that were taken out of the graph: what they read is read again."""
+        for table in (self._parameters, self._training, self._module_nodes):
+            for key, value in list(table.items()):
+                if getattr(value, "node", value) in erased:
+                    del table[key]
+        for key, kept in list(self._kept.items()):
+            if not erased.isdisjoint(kept[1]):
+                del self._kept[key]
 
     def forget_written(self, written: set[Any]) -> None:
         """Have attributes read again that a region may have written."""
@@ -282,7 +275,7 @@ class Watcher(TracerBase):
         write = self.create_proxy("call_function", program.write_attribute, (mod, name, value), {})
         if before is not None and id(before) not in self._replaced:
             path = self._paths.tensors[id(before)]
-            self._replaced[id(before)] = _Replaced(before, path, write.node, (id(mod), name))
+            self._replaced[id(before)] = Replaced(before, path, write.node, (id(mod), name))
         self._written[id(mod), name] = value
 
     def _note_table(self, name: str, code: types.CodeType) -> None:
@@ -346,6 +339,8 @@ class Watcher(TracerBase):
         names = self._paths.modules.get(id(mod))
         if names is None:
             return value
+        if is_compared_by_identity(sys._getframe(2)):
+            raise trace_error("ST023", attribute=name, what="asks by `is` for, and later assigns")
         if value is None or value is hooks.MISSING:
             how = "reads, while it is None," if value is None else "looks for, before it is there,"
             raise trace_error("ST023", attribute=name, what=f"{how} and later assigns")
@@ -393,7 +388,20 @@ class Watcher(TracerBase):
 
     def lacks_attribute(self, value: Proxy, name: str) -> bool:
         """Tell whether the value is a tensor, as far as is known, and tensors have no such attribute."""
-        return self.class_of(value) is torch.Tensor and name not in _TENSOR_NAMES
+        kind = self.class_of(value)
+        if kind is torch.Tensor:
+            return name not in _TENSOR_NAMES
+        return kind in _NUMBERS and not hasattr(kind, name)
+
+    def _settled(self, value: Any) -> Any:
+        """Return a traced number that was pinned as a plain one."""
+        return value
+
+    def _holds_only_numbers(self, value: Any) -> bool:
+        """Tell whether the traced values in containers are numbers and sizes."""
+        found: list[Proxy] = []
+        collect_proxies(value, found)
+        return all(self._kind(proxy) in _NUMBERS for proxy in found)
 
     def to_number(self, obj: Proxy, what: str) -> Any:
         """Answer `int`, `float` and the like, recording the conversion where the call can be seen."""
@@ -556,6 +564,10 @@ class Watcher(TracerBase):
         return path
 
     def _intern_module(self, mod: nn.Module) -> None:
+        name = swapped_tensor(mod, self._is_proxy, plain=True)
+        if name is not None:
+            what = f"makes a {type(mod).__name__} whose `{name}` is new at each call"
+            raise trace_error("ST026", what=what)
         with hooks.tracing_as(None):
             path = self.get_fresh_qualname("_module_constant")
             self._paths.add_tree(path, mod)

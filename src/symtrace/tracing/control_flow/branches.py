@@ -13,7 +13,7 @@ from ...errors import TraceError
 from ...ir import Node, Region, map_arg
 from ...ops import effects, program
 from ...ops.control_flow import cond
-from ..blame import here
+from ..blame import here, names_traced
 from ..frames import handles_exceptions, is_internal, is_own
 from ..snapshot import Snapshot
 
@@ -108,7 +108,7 @@ def recorded(tracer: Watcher, function: Callable[[], Any]) -> _Path:
 
 def _is_of_program(error: Exception, tracer: Watcher) -> bool:
     """Tell whether the program, or a function of torch that it calls, has raised an exception."""
-    if isinstance(error, TraceError) or tracer.refusal is not None:
+    if isinstance(error, TraceError) or tracer.refusal is not None or names_traced(error):
         return False
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -145,14 +145,30 @@ def record_branches(
     Raises:
         TraceError: ST033, the results are of kinds that can't stand for one another.
     """
+    last = next(iter(reversed(tracer.graph.nodes)), None)
+    written = dict(tracer._written)
     try:
         return _record(tracer, test, then, orelse, held)
     except TraceError:
         if not tracer.is_flag(test):
             raise
         tracer.refusal = None
+        tracer._written = written
+        _erase_since(tracer, last)
     # The flag of a module holds for many calls: the way it has now is taken, with a guard.
     return then() if test else orelse()
+
+
+def _erase_since(tracer: Watcher, last: Node | None) -> None:
+    """Take back what was recorded since."""
+    made = []
+    for node in reversed(list(tracer.graph.nodes)):
+        if node is last:
+            break
+        if node.op != "placeholder" and not node.users:
+            tracer.graph.erase_node(node)
+            made.append(node)
+    tracer._forget_nodes(set(made))
 
 
 def _record(

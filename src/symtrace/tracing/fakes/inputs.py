@@ -46,6 +46,7 @@ class ExampleInputs:
         _concrete: Callable[..., dict[str, Any]]
         _call_node: Callable[..., Node]
         _guard: Callable[..., None]
+        _culprit: Any
         node_of: Callable[..., Node]
         track: Callable[..., Any]
 
@@ -94,6 +95,9 @@ class ExampleInputs:
         self._input_containers = Snapshot(torch.nn.Module(), None)
         for name, value in values.items():
             self._input_containers.watch(name, value)
+        if self._culprit is not None:
+            what = self._culprit.what
+            self._culprit.ask(lambda: self._input_containers.has_changed(what))
         return _caller(root_fn, arguments, len(leading), list(values)), [*leading, *values.values()]
 
     def _check_value(self, node: Node, expected: Any, checks: list[Callable[[], None]]) -> None:

@@ -95,6 +95,10 @@ class _Traced:
     def _pin(self, asked_for: str) -> Any:
         return self.tracer.pin(self, asked_for)
 
+    def __array_ufunc__(self, function: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        given = [arg._pin("numpy") if isinstance(arg, _Traced) else arg for arg in args]
+        return getattr(function, method)(*given, **kwargs)
+
     def __int__(self) -> int:
         return int(self.tracer.convert(self, "int"))
 

@@ -10,22 +10,23 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 from torch import nn
 
-from ...errors import TraceError
+from ...diagnostics import Location
+from ...errors import DataDependentError, TraceError
 from ...ir import Node
 from ...values import FakeTensor
 from .. import hooks
 from ..arguments import ATOMS, holds
-from ..blame import data_dependent, expression, here, trace_error
-from ..frames import user_frame
+from ..blame import data_dependent, names_traced, trace_error
+from ..frames import last_line, last_user_frame
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
+from ..identity import may_be_one
 from ..proxy import Proxy
-from ..shims import SHIMS
 from ..state import Need, Restart
-from ..tracer import Tracer
-from ..watching import asks_for_training
-from .content import Content, NoContent
+from .answers import ExampleAnswers
+from .content import Content
 from .evaluate import Contradiction, Evaluator, Undecided
+from .higher_order import HIGHER_ORDER, evaluate_function
 from .inputs import ExampleInputs
 from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
@@ -42,7 +43,7 @@ _KNOWN_OWNERS = frozenset({"torch", "torchvision", "_operator", "builtins", "mat
 """Packages whose functions give results of a rank that follows from ranks."""
 
 
-class ExampleTracer(ExampleInputs, Tracer):
+class ExampleTracer(ExampleInputs, ExampleAnswers):
     """Traces with example inputs: the traced values are fake tensors, and numbers that know their value.
 
     What the program decides on sizes, types, dtypes and devices follows the examples; each decision becomes a guard.
@@ -59,6 +60,7 @@ class ExampleTracer(ExampleInputs, Tracer):
         self._checked: set[Any] = set()
         self._content = Content(self)
         self._given: dict[Node, Any] = {}
+        self.values: dict[Node, Any] = {}
         self.facts: dict[Node, Any] = {}
         self.ranks: dict[Node, int] = {}
         self._inputs: list[FakeTensor] = []
@@ -70,7 +72,22 @@ class ExampleTracer(ExampleInputs, Tracer):
         except TypeError as error:
             if TracedBool.__name__ in str(error) and _PLAIN_BOOLS not in self._needs:
                 raise Restart(_PLAIN_BOOLS) from None
+            self._explain(error)
             raise
+        except Exception as error:
+            self._explain(error)
+            raise
+
+    def _explain(self, error: Exception) -> None:
+        """Raise, for what fake tensors alone do not take, what names the user's line."""
+        if hooks.original_isinstance(error, TraceError) or not names_traced(error):
+            return
+        frame = last_user_frame(error)
+        location = None if frame is None else Location(frame.f_code.co_filename, last_line(error))
+        first = str(error).partition("\n")[0]
+        raise DataDependentError(
+            "ST024", location=location, reason=f"on fake tensors it fails: {first}"
+        ) from error
 
     def _mode(self) -> ExampleMode:
         return ExampleMode(self)
@@ -92,6 +109,8 @@ class ExampleTracer(ExampleInputs, Tracer):
                 value = self._alias(value)
             self._sources[id(value)] = source
             self._alive.append(value)
+            if isinstance(source, Node):
+                self.values[source] = value
             return value
         if cls is bool and _PLAIN_BOOLS in self._needs and value == other and not is_open:
             self._guard(self.node_of(source), value)
@@ -149,6 +168,23 @@ class ExampleTracer(ExampleInputs, Tracer):
     def node_of_number(self, number: Any) -> Node:
         """Return the node of a traced number."""
         return self.node_of(number._source)
+
+    def _nodes_in(self, value: Any) -> list[Node]:
+        """Return the nodes of the traced values in containers."""
+        found = super()._nodes_in(value)
+        stack, seen = [value], set()
+        while stack:
+            item = stack.pop()
+            source = item._source if isinstance(item, _Traced) else self._sources.get(id(item))
+            while isinstance(source, Part):
+                source = source.whole
+            if isinstance(source, Node):
+                found.append(source)
+            elif isinstance(item, list | tuple | set | dict | slice) and id(item) not in seen:
+                seen.add(id(item))
+                parts = (item.start, item.stop, item.step) if isinstance(item, slice) else item
+                stack.extend(item.values() if isinstance(item, dict) else parts)
+        return found
 
     def as_proxy(self, value: Any) -> Proxy:
         """Return a proxy for the node of a traced value."""
@@ -222,7 +258,10 @@ class ExampleTracer(ExampleInputs, Tracer):
         if kind == "call_function" and target in SILENT:
             return Proxy(node, self)
         try:
-            value, other, is_open = self._evaluate(kind, target, args, kwargs)
+            if kind == "call_function" and target in HIGHER_ORDER:
+                value, other, is_open = evaluate_function(self, target, args)
+            else:
+                value, other, is_open = self._evaluate(kind, target, args, kwargs)
         except Undecided:
             return Proxy(node, self)
         except Contradiction:
@@ -420,6 +459,15 @@ class ExampleTracer(ExampleInputs, Tracer):
         self._evaluator.keep_other(value, two)
         return self.track(value, two, Part(node, operator.getitem, index))
 
+    def _forget_nodes(self, erased: set[Node]) -> None:
+        """Forget nodes that were taken out of the graph: what they read is read again."""
+        super()._forget_nodes(erased)
+        for table in (self._parts, self._reads):
+            for key, node in list(table.items()):
+                if node in erased:
+                    del table[key]
+        self._pinned -= erased
+
     def _tables(self) -> dict[str, Any]:
         flags = {name: getattr(self, name) for name in ("_ranks_pinned", "_sizes_pinned")}
         return {**super()._tables(), **flags, "_pinned": set(self._pinned), "_checked": set(self._checked)}
@@ -434,80 +482,6 @@ class ExampleTracer(ExampleInputs, Tracer):
                 return True
         return False
 
-    def decide(self, number: Any) -> bool:
-        """Answer `bool` of a traced number, and have the answer checked at each call.
-
-        Raises:
-            DataDependentError: ST012, the data decides it.
-        """
-        value = bool(number._value)
-        node = self.node_of_number(number)
-        if number.is_open:
-            self.lift_asking()
-            if not asks_for_training(node):
-                raise self._refuse(number, "bool", "ST012")
-        if type(number._value) is not bool and not self._is_pinned(node):
-            node = self.create_node("call_function", bool, (node,), {})
-        self._guard(node, value)
-        return value
-
-    def pin(self, number: Any, asked_for: str) -> Any:
-        """Return a traced number itself, and have it checked at each call.
-
-        Raises:
-            DataDependentError: ST013, the data decides it.
-        """
-        if number.is_open and not asks_for_training(self.node_of_number(number)):
-            self.lift_asking()
-            raise self._refuse(number, asked_for, "ST013")
-        self._guard(self.node_of_number(number), number._value)
-        return number._value
-
-    def to_identity(self, obj: Any, asked_for: str) -> Any:
-        """Return the value itself, where an `is`, or a set or dict, looks at the object."""
-        return self.pin(obj, asked_for) if isinstance(obj, _Traced) else super().to_identity(obj, asked_for)
-
-    def _value_now(self, obj: Any) -> bool:
-        return bool(obj._value) if isinstance(obj, _Traced) else super()._value_now(obj)
-
-    def _refuse(self, number: Any, asked_for: str, code: str) -> Exception:
-        refusal: TraceError = data_dependent(self.as_proxy(number), asked_for, code)
-        if not isinstance(self.dynamic, bool):
-            names = {name: None for dims in self.dynamic.values() for name in dims.values()}
-            condition = expression(self.node_of_number(number))
-            refusal = TraceError("ST032", location=here(3), asked_for=asked_for, condition=condition,
-                                 names=", ".join(names))  # fmt: skip
-        self.refusal = refusal
-        return refusal
-
-    def convert(self, number: Any, what: str) -> Any:
-        """Answer `int` and `float` of a traced number, recording the conversion where the call can be seen."""
-        frame = user_frame(2)
-        if frame is not None and what in frame.f_code.co_names and what in SHIMS:
-            need = Need.of(frame.f_globals, what)
-            if need not in self._needs:
-                raise Restart(need)
-        return self.pin(number, what)
-
-    def truth(self, tensor: Any) -> bool:
-        """Answer `bool` of a traced tensor."""
-        return self.decide(self.number_of(tensor, bool, "bool"))
-
-    def number_of(self, tensor: Any, kind: type, asked_for: str) -> Any:
-        """Return `kind(tensor)` of a tensor of one element."""
-        value, other, is_open = self._answer(tensor, kind)
-        node = self.create_node("call_function", kind, (self.create_arg(tensor),), {})
-        number = wrap_number(self, node, value, other, is_open)
-        return number if kind is bool else self.pin(number, asked_for)
-
-    def _answer(self, tensor: Any, kind: type) -> tuple[Any, Any, bool]:
-        """Return what a tensor of one element converts to, what it could with other data, and whether data decides."""
-        try:
-            value = kind(self._content.of(self.create_arg(tensor)))
-        except NoContent:
-            return self._evaluator.call(lambda t: kind(t.item()), (tensor,), {})
-        return value, value, False
-
     def outer_of(self, placeholder: Node) -> Node | None:
         """Return the node that a placeholder of a region stands for."""
         for level in self.levels:
@@ -521,34 +495,19 @@ class ExampleTracer(ExampleInputs, Tracer):
         value = self._given[placeholder]
         return pytree.tree_map(lambda leaf: leaf._value if isinstance(leaf, _Traced) else leaf, value)
 
-    def list_of(self, tensor: Any) -> Any:
-        """Answer `tolist`."""
-        return self.call_method("tolist", (tensor,), {})
-
-    def number_text(self, number: Any, spec: str) -> str:
-        """Answer `format` of a traced number."""
-        return format(self.to_shown(number), spec)
-
-    def to_shown(self, number: Any) -> Any:
-        """Return the value of a number for its text, which pins it unless the text is only shown."""
-        if self._is_only_shown():
-            return number._value
-        return self.pin(number, "format")
-
-    def tensor_text(self, tensor: Any) -> str:
-        """Answer `repr` of a traced tensor."""
-        if not self._is_only_shown():
-            raise data_dependent(self.as_proxy(tensor), "format", "ST013")
-        return f"<{self.create_arg(tensor).name}>"
-
     def _output(self, result: Any, returns: Any) -> None:
         change = self._input_containers.restore()
         if change is not None:
             raise TraceError("ST022", attribute=change.what)
         super()._output(result, returns)
         with hooks.tracing_as(None):
-            place_guards(self.graph, self.attribute)
+            place_guards(self.graph, self.attribute, self._is_number)
         self._erase_unused()
+
+    def _is_number(self, node: Node) -> bool:
+        """Tell whether an input, or what is read from the module, is a number or such."""
+        value = self._given.get(node) if node.op == "placeholder" else self.attribute(node.target)
+        return isinstance(value, _Traced) or type(value) in NUMBERS
 
     def _erase_unused(self) -> None:
         """Erase reads of sizes and parts that nothing came to use."""
@@ -571,6 +530,18 @@ class ExampleTracer(ExampleInputs, Tracer):
         if issubclass(type(value), _Traced):
             return hooks.original_isinstance(value._value, classes)
         return not issubclass(type(value), torch.Tensor) and super()._on_isinstance(value, classes)
+
+    def _on_question(self, asked: str, values: list[Any]) -> None:
+        sources = [self._sources[id(value)] for value in values if id(value) in self._sources]
+        if asked == "is" and len(sources) == 2 and values[0] is not values[1]:
+            parts = [source for source in sources if isinstance(source, Part)]
+            if len(parts) < 2 or parts[0].whole != parts[1].whole:
+                one, other = (self._nodes_in(value)[0] for value in values)
+                if one is not other and may_be_one(one, other):
+                    self.refusal = data_dependent(self.as_proxy(values[0]), "is", "ST013")
+                    raise self.refusal
+            return
+        super()._on_question(asked, values)
 
     def _on_fake_isinstance(self, classes: Any) -> bool:
         return issubclass(torch.Tensor, classes)
