@@ -96,7 +96,8 @@ def result_of_a_write(x, y):
 
 REPLACED = [
     to_a_row, to_columns_by_assignment, through_two_views, through_a_transposed_view, through_a_flat_view,
-    views_made_before_the_write, made_of_one_that_was_written, copied_from_another, operands_of_its_own, a_chosen_row, result_of_a_write,
+    views_made_before_the_write, made_of_one_that_was_written, copied_from_another, operands_of_its_own, a_chosen_row,
+    result_of_a_write,
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..ir import Graph, Node, map_arg, region_uses
 from ..ops import Effect, effects, program
-from ..ops.control_flow import cond
+from ..ops.control_flow import cond, torch_cond
 from ..ops.effect import OPAQUE
 from .kinds import is_tensor
 
@@ -76,7 +76,10 @@ class _Inside:
 def _inside(node: Node, any_mode: bool) -> _Inside:
     """Look into the regions of a node: writes to what a region has made itself show nowhere outside."""
     random = check = opaque = reads = sets = False
-    aliases = node.target is not cond  # loops give back what they are given when they run no round
+    aliases = node.target not in (
+        cond,
+        torch_cond,
+    )  # loops give back what they are given when they run no round
     for use in region_uses(node):
         analysis = EffectAnalysis(use.region.graph, any_mode)
         sets = sets or analysis.sets_attributes

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import torch
+
 from ..ir import Graph, Node, Region
-from ..ops.control_flow import cond, for_each, while_loop
+from ..ops.control_flow import cond, for_each, torch_cond, while_loop
 from .globals import Globals
 from .literals import value_text
 
@@ -29,7 +31,12 @@ class RegionWriter:
 
     def write(self, node: Node, indent: str) -> Iterator[str]:
         """Yield the lines for a node with regions."""
-        writer = {cond: self._cond, while_loop: self._while, for_each: self._for}[node._target]
+        writer = {
+            cond: self._cond,
+            torch_cond: self._torch_cond,
+            while_loop: self._while,
+            for_each: self._for,
+        }[node._target]
         yield from writer(node, indent)
 
     def _cond(self, node: Node, indent: str) -> Iterator[str]:
@@ -43,6 +50,19 @@ class RegionWriter:
         graph = self._bound(region, [self._text(value) for value in operands])
         yield from self._inner(graph, indent)
         yield f"{indent}    {node._name} = {self._text(graph.output_node().args[0])}"
+
+    def _torch_cond(self, node: Node, indent: str) -> Iterator[str]:
+        """Write each way as a function, which sees what it uses of the function around it."""
+        predicate, then, orelse, operands, else_operands = node._args
+        functions = []
+        for region, values, way in ((then, operands, "then"), (orelse, else_operands, "orelse")):
+            functions.append(self._names.claim_local(f"{node._name}_{way}"))
+            yield f"{indent}def {functions[-1]}():"
+            graph = self._bound(region, [self._text(value) for value in values])
+            yield from self._inner(graph, indent)
+            yield f"{indent}    return {self._text(graph.output_node().args[0])}"
+        called = f"{self._names.qualified(torch.cond)}({self._text(predicate)}, {', '.join(functions)})"
+        yield f"{indent}{node._name} = {called}"
 
     def _while(self, node: Node, indent: str) -> Iterator[str]:
         test, body, carried, test_operands, operands = node._args

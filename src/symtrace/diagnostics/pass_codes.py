@@ -201,3 +201,45 @@ gm = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
 print(minimize(gm, (torch.ones(2),), candidate))
 """,
 )
+define(
+    "ST247",
+    "control flow can't be lowered",
+    "`{node}` can't become an operation that torch's compilers keep: {reason}",
+    help=(
+        "a program with plain `if` and `while` runs anywhere but under torch.export; leave it as it is there",
+        "functionalize first: it takes writes to a value of the program's own out of the way",
+    ),
+    explain="""\
+`torch.cond` runs one of two functions that only compute: they write to nothing from outside and to no
+state, give tensors only, and the same number on both ways. What decides is one element of type bool.
+Where a decision does more than that, it stays Python, and `lower-control-flow` says why.
+""",
+    example="""\
+import torch
+import symtrace as fx
+from symtrace.passes import Pipeline
+
+
+def counting(x, count):
+    if x.sum() > 0:
+        count.add_(1)
+    return x + count
+
+
+Pipeline("lower-control-flow")(fx.capture(counting))
+""",
+    remedy="""\
+import torch
+import symtrace as fx
+from symtrace.passes import Pipeline
+
+
+def counting(x, count):
+    if x.sum() > 0:
+        count = count + 1
+    return x + count
+
+
+Pipeline("lower-control-flow")(fx.capture(counting))
+""",
+)

@@ -10,7 +10,7 @@ from ..ir import CHANGING, Region, map_arg
 from .effect import OPAQUE, Effect
 from .node_effects import effects
 
-__all__ = ["CONTROL_FLOW", "cond", "for_each", "run_region", "while_loop"]
+__all__ = ["CONTROL_FLOW", "cond", "for_each", "run_region", "torch_cond", "while_loop"]
 
 
 def cond(predicate: Any, then: Region, orelse: Region, operands: Any, else_operands: Any) -> tuple[Any, ...]:
@@ -29,6 +29,13 @@ def cond(predicate: Any, then: Region, orelse: Region, operands: Any, else_opera
     if predicate:
         return run_region(then, operands)
     return run_region(orelse, else_operands)
+
+
+def torch_cond(
+    predicate: Any, then: Region, orelse: Region, operands: Any, else_operands: Any
+) -> tuple[Any, ...]:
+    """Run one of two regions, as `cond` does; generated code calls `torch.cond` for it, which compilers keep."""
+    return cond(predicate, then, orelse, operands, else_operands)
 
 
 def while_loop(
@@ -121,11 +128,16 @@ def _count(region: Region) -> int | None:
     return len(given[0]) if given and isinstance(given[0], tuple) else None
 
 
-for _operation, _regions in ((cond, _cond_regions), (while_loop, _while_regions), (for_each, _for_regions)):
+for _operation, _regions in (
+    (cond, _cond_regions),
+    (torch_cond, _cond_regions),
+    (while_loop, _while_regions),
+    (for_each, _for_regions),
+):
     setattr(_operation, "__symtrace_effect__", _effect)  # noqa: B010 - functions have no such attribute by type
     setattr(_operation, "__symtrace_regions__", _regions)  # noqa: B010
 
-CONTROL_FLOW = frozenset({cond, while_loop, for_each})
+CONTROL_FLOW = frozenset({cond, torch_cond, while_loop, for_each})
 """The operations that have regions."""
 
 

@@ -25,6 +25,8 @@ _BUILTIN = {
     "fuse-conv-conv": ("fuse_conv_scale", "FuseConvConv"),
     "fuse-conv-scale": ("fuse_conv_scale", "FuseConvScale"),
     "inline": ("inline", "InlineModules"),
+    "lower-control-flow": ("lower_control_flow", "LowerControlFlow"),
+    "merge-linear": ("merge_linear", "MergeLinear"),
     "merge-matmul": ("merge_matmul", "MergeMatmul"),
     "normalize": ("spellings", "NormalizeSpellings"),
     "outline": ("..partition.outline", "OutlineModules"),

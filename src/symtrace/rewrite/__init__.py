@@ -4,6 +4,7 @@ from .matcher import InternalMatch, SubgraphMatcher
 from .replace import Match, ReplacedPatterns, replace_pattern, replace_pattern_with_filters
 from .rules import Rule, RuleSet, RuleStatistics, constant
 from .why_not import why_not
+from .wildcard import any_call
 
 __all__ = [
     "InternalMatch",
@@ -13,6 +14,7 @@ __all__ = [
     "RuleSet",
     "RuleStatistics",
     "SubgraphMatcher",
+    "any_call",
     "constant",
     "replace_pattern",
     "replace_pattern_with_filters",

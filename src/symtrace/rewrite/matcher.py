@@ -16,6 +16,7 @@ import torch
 from ..ir import Graph, Node
 from ..ops.canonical import Call, same_literal
 from .pattern import Pattern, call_of, head, is_node, resolve, same_configuration
+from .wildcard import WILDCARD, wildcard_call
 
 __all__ = ["InternalMatch", "SubgraphMatcher", "same_constant", "same_module"]
 
@@ -193,8 +194,11 @@ class _Search:
     def _index(self) -> dict[Any, list[Node]]:
         wanted = {self.heads[anchor] for anchor in self.pattern.anchors}
         index: dict[Any, list[Node]] = {key: [] for key in wanted}
+        any_call = index.get(WILDCARD)
         for node in self.graph.nodes:
             key = head(node, self.pattern.normalize)
+            if any_call is not None and node.op.startswith("call_"):
+                any_call.append(node)
             if key in index:
                 index[key].append(node)
             elif self.name and self.name in node.name:
@@ -324,6 +328,8 @@ class _Search:
             return False
         if self.name and self.name in value.name:
             return True
+        if self.heads[wanted] == WILDCARD:
+            return value.op.startswith("call_")
         if self.heads[wanted] != head(value, self.pattern.normalize):
             return False
         if wanted.op == "get_attr":
@@ -377,6 +383,8 @@ class _Search:
     def _ways(self, wanted: Node, value: Node) -> list[tuple[Sequence[Any], Sequence[Any]]]:
         """Return the operands of two nodes side by side, once for each order in which they may stand."""
         mine = self.pattern.call(wanted)
+        if self.heads[wanted] == WILDCARD:
+            return [(mine.forms[0][1], wildcard_call(value).forms[0][1])]
         theirs = self.calls.get(value)
         if theirs is None:
             theirs = self.calls[value] = call_of(value, self.pattern.normalize)

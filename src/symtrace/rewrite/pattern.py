@@ -16,6 +16,7 @@ from ..ops.module_functions import functional_form
 from ..ops.normalize import bind
 from ..ops.program import guard
 from ..ops.schemas import Signature, python_signature
+from .wildcard import WILDCARD, is_wildcard, wildcard_call
 
 __all__ = ["Pattern", "call_of", "head", "is_node", "output_nodes", "resolve", "same_configuration"]
 
@@ -170,12 +171,17 @@ class Pattern:
         """Return the operands of a node of the pattern."""
         call = self._calls.get(node)
         if call is None:
-            call = self._calls[node] = call_of(node, self.normalize)
+            own = wildcard_call(node) if is_wildcard(node) else call_of(node, self.normalize)
+            call = self._calls[node] = own
         return call
 
     def heads(self) -> Mapping[Node, Hashable]:
         """Return what each node of the pattern must have in common with its match."""
-        return {node: head(node, self.normalize) for node in self.graph.nodes}
+        return {node: self.head(node) for node in self.graph.nodes}
+
+    def head(self, node: Node) -> Hashable:
+        """Return what a node of the pattern must have in common with its match."""
+        return WILDCARD if is_wildcard(node) else head(node, self.normalize)
 
 
 def _for_effect(graph: Graph) -> list[Node]:

@@ -17,6 +17,7 @@ from .matcher import InternalMatch, SubgraphMatcher
 from .pattern import is_node, output_nodes
 from .placement import Place, Placer, insertion_node
 from .sources import check_graph_module, graph_of
+from .wildcard import is_wildcard
 
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
 
@@ -186,6 +187,10 @@ class _Rewrite:
         for returned, result in zip(pattern.returning, results, strict=True):
             if returned.op == "placeholder" and result is not inputs[pattern.placeholders.index(returned)]:
                 raise PatternError("ST210", name=returned.name)
+        if sum(map(is_wildcard, graph.nodes)) > sum(map(is_wildcard, pattern.graph.nodes)):
+            raise PatternError(
+                "ST207", what="the replacement", actual="one with more `any_call` than the pattern"
+            )
         analysis = EffectAnalysis(graph)
         aliases = tuple(is_node(value) and analysis.alias_class(value) is None for value in results)
         return _Replacement(graph, inputs, results, self.imports.plan(graph, module), aliases)
@@ -245,7 +250,8 @@ class _Rewrite:
         for wanted, given in zip(self.pattern.placeholders, plan.inputs, strict=True):
             if wanted in nodes_map:
                 values[given] = nodes_map[wanted]
-        new = self._copy(plan, values, spot)
+        wild = [nodes_map[key] for key in self.pattern.graph.nodes if is_wildcard(key)]
+        new = self._copy(plan, values, spot, wild)
         results = map_arg(plan.results, values.__getitem__)
         matched = set(match.inner)
         pairs = []
@@ -264,12 +270,26 @@ class _Rewrite:
                 self.graph.erase_node(node)
         return ReplacedPatterns(match.anchors[0], nodes_map, list(new))
 
-    def _copy(self, plan: _Replacement, values: dict[Node, Any], spot: Node) -> dict[Node, None]:
-        """Copy the nodes of a replacement in front of `spot`; return the copies, in order."""
+    def _copy(
+        self, plan: _Replacement, values: dict[Node, Any], spot: Node, wild: list[Node]
+    ) -> dict[Node, None]:
+        """Copy the nodes of a replacement in front of `spot`; return the copies, in order.
+
+        An `any_call` of the replacement is the call that the one of the pattern stands for, in their order.
+        """
         new: dict[Node, None] = {}
+        called = iter(wild)
         with self.graph.inserting_before(spot):
             for node in plan.graph.nodes:
                 if node.op in ("placeholder", "output"):
+                    continue
+                if is_wildcard(node):
+                    found = next(called)
+                    given = dict(
+                        zip(found.all_input_nodes, map(values.get, node.all_input_nodes), strict=True)
+                    )
+                    values[node] = copied = self.graph.node_copy(found, given.__getitem__)
+                    new[copied] = None
                     continue
                 copied = self.graph.node_copy(node, values.__getitem__)
                 inside = [n for r in regions_of(copied) for g in all_graphs(r.graph) for n in g.nodes]

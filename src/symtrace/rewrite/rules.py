@@ -15,6 +15,7 @@ from .matcher import InternalMatch
 from .pattern import Pattern, head, is_node
 from .replace import Filter, replace_pattern_with_filters
 from .sources import check_graph_module, graph_of
+from .wildcard import WILDCARD
 
 __all__ = ["Rule", "RuleSet", "RuleStatistics", "constant"]
 
@@ -163,8 +164,8 @@ class RuleSet:
 
 def _anchor_heads(graph: Graph, normalize: bool) -> tuple[Hashable, ...]:
     pattern = Pattern(graph, normalize)
-    heads = [head(anchor, normalize) for anchor in pattern.anchors]
-    inner = [head(n, normalize) for n in graph.nodes if n.op not in ("placeholder", "output", "get_attr")]
+    heads = [pattern.head(anchor) for anchor in pattern.anchors]
+    inner = [pattern.head(n) for n in graph.nodes if n.op not in ("placeholder", "output", "get_attr")]
     return tuple(dict.fromkeys([*heads, *inner]))
 
 
@@ -177,6 +178,8 @@ def _count_heads(graph: Graph, normalize: bool) -> dict[Hashable, int]:
     for node in (node for inner in all_graphs(graph) for node in inner.nodes):
         key = head(node, normalize)
         counts[key] = counts.get(key, 0) + 1
+        if node.op.startswith("call_"):
+            counts[WILDCARD] = counts.get(WILDCARD, 0) + 1
     return counts
 
 

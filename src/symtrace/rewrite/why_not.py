@@ -12,6 +12,7 @@ from .matcher import InternalMatch, SubgraphMatcher, same_constant, same_module
 from .pattern import Pattern, call_of, head, is_node
 from .placement import Placer
 from .sources import graph_of
+from .wildcard import is_wildcard, wildcard_call
 
 __all__ = ["why_not"]
 
@@ -101,14 +102,20 @@ def _calls(
     pattern: Pattern, wanted: Node, value: Node, pairs: list[tuple[Any, Any, Node, Node]]
 ) -> str | None:
     """Compare what two nodes call, and put their operands on the list."""
+    if is_wildcard(wanted):
+        mine, theirs = (wildcard_call(node).forms[0][1] for node in (wanted, value))
+        if not value.op.startswith("call_") or len(mine) != len(theirs):
+            return f"`{wanted}` of the pattern is a call of {len(mine)} values, `{value}` is not"
+        pairs += [(w, v, wanted, value) for w, v in reversed(list(zip(mine, theirs, strict=True)))]
+        return None
     if head(wanted, pattern.normalize) != head(value, pattern.normalize):
         return f"`{wanted}` of the pattern calls {_target(wanted)}, `{value}` calls {_target(value)}"
     if {wanted.op, value.op} == {"call_module"} and not same_module(wanted, value):
         return f"`{wanted}` of the pattern and `{value}` call modules with other settings, weights or paths"
     if wanted.op == "get_attr" and not same_constant(wanted, value):
         return f"`{wanted}` of the pattern and `{value}` are constants with different values"
-    mine, theirs = pattern.call(wanted), dict(call_of(value, pattern.normalize).forms)
-    common = next(((values, theirs[index]) for index, values in mine.forms if index in theirs), None)
+    call, forms = pattern.call(wanted), dict(call_of(value, pattern.normalize).forms)
+    common = next(((values, forms[index]) for index, values in call.forms if index in forms), None)
     if common is None or len(common[0]) != len(common[1]):
         return f"`{wanted}` of the pattern and `{value}` have arguments for different overloads"
     pairs += [(w, v, wanted, value) for w, v in reversed(list(zip(*common, strict=True)))]

@@ -1,0 +1,157 @@
+"""Decisions as operations that torch's compilers and its export keep."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from ..analysis import EffectAnalysis
+from ..ir import Node, map_arg, region_uses
+from ..ops.control_flow import cond, for_each, torch_cond
+from ..runtime import Graph
+from .core import Context, Pass
+from .errors import PassError
+
+__all__ = ["LowerControlFlow"]
+
+_COMPARISONS = frozenset({
+    operator.gt, operator.ge, operator.lt, operator.le, operator.eq, operator.ne, operator.not_,
+    torch.gt, torch.ge, torch.lt, torch.le, torch.eq, torch.ne, torch.any, torch.all, torch.logical_not,
+    torch.logical_and, torch.logical_or, torch.logical_xor,
+})  # fmt: skip
+_TESTS = frozenset(
+    {"gt", "ge", "lt", "le", "eq", "ne", "any", "all", "logical_not", "logical_and", "logical_or"}
+)
+
+
+@dataclass(frozen=True)
+class LowerControlFlow(Pass):
+    """Let decisions on data be calls of `torch.cond`, so that `torch.export` and `torch.compile` keep both ways.
+
+    Loops over a fixed range are unrolled. What can't be lowered is an error, unless it is to be skipped: a way that
+    writes to something from outside or to state, results that are no tensors, loops over data.
+
+    Attributes:
+        skip: Leave what can't be lowered as it is, with a remark.
+    """
+
+    name: ClassVar[str] = "lower-control-flow"
+    skip: bool = False
+
+    def run(self, graph: Graph, ctx: Context) -> bool:
+        """Lower them."""
+        changed = False
+        for node in list(graph.nodes):
+            if node.op != "call_function" or not region_uses(node) or node.target is torch_cond:
+                continue
+            reason = _refusal(node, ctx)
+            if reason is None:
+                (_unroll if node.target is for_each else _lower)(graph, node)
+                changed = True
+            elif self.skip:
+                ctx.remark(node, reason)
+            else:
+                raise PassError("ST247", node=node.name, reason=reason)
+        return changed
+
+
+def _refusal(node: Node, ctx: Context) -> str | None:
+    """Return why a node can't be lowered."""
+    graph: Any = node.graph
+    if node.target is for_each:
+        if len(node.args) > 4 and node.args[4]:
+            return "the loop may stop before its end"
+        return (
+            None if _is_fixed(node.args[0]) else "the loop runs over data, which torch has no operation for"
+        )
+    if node.target is not cond:
+        return "the loop runs as long as data tells"
+    effect = ctx.effects(graph, any_mode=False).effect(node)
+    if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
+        return (
+            "a way of it writes to something from outside, changes state, raises, or calls what is not known"
+        )
+    if effect.check:
+        return "a way of it checks an assumption"
+    if not _is_bool(node.args[0]):
+        return f"what decides, `{node.args[0]}`, is not known to be of type bool"
+    for use in region_uses(node):
+        results = use.region.graph.output_node().args[0]
+        literal = next((value for value in results if not isinstance(value, Node)), None)
+        if literal is not None or None in results:
+            return f"a way of it gives {literal!r}, which is no tensor"
+    if ctx.effects(graph).is_written(node):
+        return "its result may be an input, and is written to"
+    return None
+
+
+def _is_fixed(items: Any) -> bool:
+    return isinstance(items, range | tuple | list) and not any(isinstance(item, Node) for item in items)
+
+
+def _is_bool(value: Any) -> bool:
+    """Return whether a value is known to be a bool, or a tensor of bools."""
+    if isinstance(value, bool):
+        return True
+    if not isinstance(value, Node):
+        return False
+    meta = value.meta.get("tensor_meta")
+    if getattr(meta, "dtype", None) is torch.bool:
+        return True
+    if value.op == "call_method":
+        return value.target in _TESTS
+    if value.op != "call_function":
+        return False
+    if value.target in (operator.and_, operator.or_, operator.xor):
+        return all(map(_is_bool, value.args))
+    return value.target in _COMPARISONS or (value.target is operator.invert and _is_bool(value.args[0]))
+
+
+def _lower(graph: Graph, node: Node) -> None:
+    """Let a decision be `torch.cond`, whose results share nothing with its inputs or with each other."""
+    for use in region_uses(node):
+        inner: Any = use.region.graph
+        analysis = EffectAnalysis(inner)
+        output = inner.output_node()
+        results: list[Any] = []
+        taken: set[Any] = set()
+        for value in output.args[0]:
+            shared = analysis.alias_class(value)
+            if shared is None or shared in taken:
+                with inner.inserting_before(output):
+                    value = inner.call_method("clone", (value,))
+            taken.add(shared)
+            results.append(value)
+        output.args = (tuple(results),)
+    node.target = torch_cond
+
+
+def _unroll(graph: Graph, node: Node) -> None:
+    """Put the rounds of a loop one behind the other."""
+    items, body, carried, operands = node.args[:4]
+    values: tuple[Any, ...] = tuple(carried)
+    inner = body.graph
+    inputs = [part for part in inner.nodes if part.op == "placeholder"]
+    with graph.inserting_before(node):
+        for item in items:
+            known: dict[Node, Any] = dict(zip(inputs, (item, *values, *operands), strict=True))
+            values = graph.graph_copy(inner, known)
+    for user in list(node.users):
+        value = values[user.args[1]]  # type: ignore[index]
+        if isinstance(value, Node):
+            user.replace_all_uses_with(value)
+        else:
+            for other in list(user.users):
+                other.args, other.kwargs = (
+                    _with(other.args, user, value),
+                    _with(dict(other.kwargs), user, value),
+                )
+        graph.erase_node(user)
+    graph.erase_node(node)
+
+
+def _with(args: Any, old: Node, new: Any) -> Any:
+    return map_arg(args, lambda used: new if used is old else used)

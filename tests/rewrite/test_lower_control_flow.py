@@ -1,0 +1,168 @@
+"""Decisions as `torch.cond`: in eager, under torch.export and torch.compile; and what can't be."""
+
+import operator
+
+import pytest
+import torch
+from torch import nn
+
+from symtrace import capture
+from symtrace.ir import Region, all_graphs
+from symtrace.ops.control_flow import for_each, torch_cond
+from symtrace.passes import PassError, Pipeline
+from symtrace.runtime import Graph, GraphModule
+from symtrace.testing import assert_equivalent
+
+from .region_programs import NEGATIVE, POSITIVE, WAYS, Net
+
+
+def two_ways(m, x, y):
+    if x.sum() > 0:
+        z = m.linear(y).relu()
+    else:
+        z = y * 2
+    return z + 1
+
+
+def returns_inputs(m, x, y):
+    return y if x.sum() > 0 else x
+
+
+def inside_each_other(m, x, y):
+    z = x
+    if x.sum() > 0:
+        if y.max() > 0:
+            z = m.linear(y)
+        z = z * 2
+    return z.sin()
+
+
+def several_results(m, x, y):
+    if (x > 0).all():
+        a, b = y * 2, x
+    else:
+        a, b = m.weight @ y.t(), y.neg()
+        a = a.t().contiguous()
+    return a, b
+
+
+PROGRAMS = [two_ways, returns_inputs, inside_each_other, several_results]
+
+
+def lowered(body):
+    program = Net(body)
+    gm = capture(program)
+    assert Pipeline("lower-control-flow")(gm).modified
+    gm.graph.lint()
+    return program, gm
+
+
+@pytest.mark.parametrize("body", PROGRAMS, ids=[body.__name__ for body in PROGRAMS])
+def test_it_runs_in_eager(body):
+    program, gm = lowered(body)
+    assert "torch.cond(" in gm.code
+    for ways in WAYS:
+        torch.testing.assert_close(gm(*ways), program(*ways))
+
+
+@pytest.mark.parametrize("body", PROGRAMS, ids=[body.__name__ for body in PROGRAMS])
+def test_it_is_exported_with_both_ways(body):
+    program, gm = lowered(body)
+    exported = torch.export.export(gm, (POSITIVE, POSITIVE * 2), strict=False)
+    assert any("cond" in str(node.target) for node in exported.graph.nodes)
+    for ways in WAYS:
+        torch.testing.assert_close(exported.module()(*ways), program(*ways))
+
+
+@pytest.mark.parametrize("body", PROGRAMS, ids=[body.__name__ for body in PROGRAMS])
+def test_it_compiles_as_one_graph(body):
+    program, gm = lowered(body)
+    torch.compiler.reset()
+    compiled = torch.compile(gm, backend="eager", fullgraph=True)
+    for ways in WAYS:
+        torch.testing.assert_close(compiled(*ways), program(*ways))
+
+
+def test_gradients_flow_through_it():
+    program, gm = lowered(two_ways)
+    for ways in WAYS:
+        found = []
+        for module in (program, gm):
+            inputs = [value.clone().requires_grad_() for value in ways]
+            module(*inputs).sum().backward()
+            found.append(inputs[1].grad)
+        torch.testing.assert_close(*found)
+
+
+def writes(m, x, y):
+    if x.sum() > 0:
+        m.count.add_(1)
+    return y + 1
+
+
+def numbers(m, x, y):
+    return y * (2 if x.sum() > 0 else 3)
+
+
+def not_a_bool(m, x, y):
+    return y * 2 if x.sum() else y * 3
+
+
+def raises(m, x, y):
+    if x.sum() > 100:
+        raise ValueError("too much")
+    return y + 1
+
+
+def result_written_to(m, x, y):
+    z = x if x.sum() > 0 else y
+    z.add_(1)
+    return x + y
+
+
+@pytest.mark.parametrize("body", [writes, numbers, not_a_bool, raises, result_written_to])
+def test_what_can_not_be_lowered_is_an_error(body):
+    gm = capture(Net(body))
+    before = gm.code
+    with pytest.raises(PassError, match="ST247"):
+        Pipeline("lower-control-flow")(gm)
+    assert gm.code == before
+    pipeline = Pipeline("lower-control-flow{skip=true}")
+    assert not pipeline(gm).modified
+    assert pipeline.history.steps[0].remarks
+
+
+def test_passes_go_into_what_was_lowered():
+    def doubled(m, x, y):
+        return (y.sin() + y.sin()) if x.sum() > 0 else y.tan() * 1
+
+    program, gm = lowered(doubled)
+    assert Pipeline("cse,dce")(gm).modified
+    assert gm.code.count("sin()") == 1
+    for ways in WAYS:
+        assert_equivalent(program, gm, ways, gradients=False)
+
+
+def test_loops_over_a_range_are_unrolled():
+    body = Graph()
+    item, total, x = (body.placeholder(name) for name in ("item", "total", "x"))
+    body.output((body.call_method("add", (total, body.call_method("mul", (x, item)))),))
+    graph = Graph()
+    x = graph.placeholder("x")
+    node = graph.call_function(for_each, ((1, 2, 3), Region(body), (x,), (x,)))
+    graph.output(graph.call_function(operator.getitem, (node, 0)))
+    gm = GraphModule(nn.Module(), graph)
+    before = gm(POSITIVE)
+    Pipeline("lower-control-flow")(gm)
+    assert len(list(all_graphs(gm.graph))) == 1
+    assert torch.equal(gm(POSITIVE), before)
+    assert gm.code.count("mul(") == 3
+
+
+def test_the_operation_by_itself_takes_the_way_too():
+    program, gm = lowered(two_ways)
+    from symtrace import Interpreter
+
+    assert gm.graph.find_nodes(op="call_function", target=torch_cond)
+    for ways in ((POSITIVE, NEGATIVE), (NEGATIVE, POSITIVE)):
+        torch.testing.assert_close(Interpreter(gm).run(*ways), program(*ways))
