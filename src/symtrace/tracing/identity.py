@@ -126,7 +126,7 @@ def _objects(node: Node) -> set[Node]:
             or current.target in _SAME
             or (
                 current.op == "call_function"
-                and getattr(current.target, "__module__", "").startswith("torch.nn")
+                and (getattr(current.target, "__module__", None) or "").startswith("torch.nn")
             )
         ):
             stack.extend(current.all_input_nodes)

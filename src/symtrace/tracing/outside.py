@@ -58,7 +58,9 @@ def patch_clock(original: Any) -> Any:
 
     def hook(*args: Any, **kwargs: Any) -> Any:
         tracer = active_tracer()
-        if tracer is not None and is_users_call(sys._getframe(1)):
+        caller = sys._getframe(1)
+        is_log = caller.f_globals.get("__name__") == "logging"  # where it is only shown
+        if tracer is not None and not is_log and is_users_call(caller):
             tracer.report.add("frozen", f"what `{name}` gives", here())
         return original(*args, **kwargs)
 

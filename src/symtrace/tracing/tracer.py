@@ -40,6 +40,7 @@ from .proxy import ParameterProxy, Proxy
 from .recording import Scope
 from .roots import as_called, is_lazy, with_self
 from .scanning import CACHED, names_used
+from .shared_names import KeptNames
 from .shims import SHIMS
 from .snapshot import Snapshot, nodes_of_proxies
 from .state import Need, Restart
@@ -139,7 +140,7 @@ class Tracer(Watcher):
         """
         path = self.path_of_module(m)
         is_leaf = self._has_backward_hooks(m) or self.is_leaf_module(m, path)
-        if is_leaf and (self._has_swapped_tensors(m) or self._has_new_hooks(m)):
+        if is_leaf and (self._has_swapped_tensors(m) or self._has_new_hooks(m) or self._keeps(m)):
             is_leaf = False  # as a node, it would run with the tensors and hooks of its own
         calls = self._module_calls.get(path, 0)
         self._module_calls[path] = calls + 1
@@ -166,11 +167,7 @@ class Tracer(Watcher):
         return name is not None
 
     def _has_new_hooks(self, m: nn.Module) -> bool:
-        """Tell whether the program itself has registered hooks, on a module that it calls or on all.
-
-        Raises:
-            TraceError: ST026, they are to run backwards.
-        """
+        """Tell whether the program itself has registered hooks, on a module or all; backward ones are refused."""
         if new_hooks(m, self._first_hook, backward=True):
             raise trace_error("ST026", what="registers a backward hook")
         return new_hooks(m, self._first_hook)
@@ -397,9 +394,11 @@ class Tracer(Watcher):
         self._wrapped_tables: set[int] = set()
         self._scanned: set[int] = set()
         function = self._function_of(root, is_module)
+        self._keeps = KeptNames(self.root, function)
         arguments, returns = arguments_of(inspect.unwrap(function), is_module)
         self._example_values = bind_examples(arguments, tuple(examples), example_kwargs) if (
             examples or example_kwargs) else {}  # fmt: skip
+        self._by_keyword = frozenset(example_kwargs)
         self._left_out = self._left_out_arguments(arguments, bool(examples or example_kwargs))
         self._outside = sys._getframe(2)
         snapshot = self._snapshot = Snapshot(self.root, root)

@@ -430,11 +430,13 @@ class Watcher(TracerBase):
             raise data_dependent(obj, "format", "ST013")
         return format(self.to_identity(obj, "format"), spec)
 
-    @staticmethod
-    def _is_only_shown() -> bool:
-        """Tell whether the user's line makes a text for people to read."""
+    def _is_only_shown(self) -> bool:
+        """Tell whether the user's line makes a text for people to read, and list it where that is shown at capture."""
         location = here(4)
-        return location is not None and _SHOWS.search(location.text) is not None
+        shown = None if location is None else _SHOWS.search(location.text)
+        if shown is not None and shown[1] and not shown[1].endswith(("error", "assert", "check")):
+            self.report.add("print", "the text of a traced value is shown at capture only", location)
+        return shown is not None
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
         """Iterate over a traced value; an autograd function tells by its code how many results it gives."""

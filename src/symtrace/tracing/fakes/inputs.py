@@ -47,6 +47,7 @@ class ExampleInputs:
         _call_node: Callable[..., Node]
         _guard: Callable[..., None]
         _culprit: Any
+        _by_keyword: frozenset[str]
         node_of: Callable[..., Node]
         track: Callable[..., Any]
 
@@ -98,7 +99,8 @@ class ExampleInputs:
         if self._culprit is not None:
             what = self._culprit.what
             self._culprit.ask(lambda: self._input_containers.has_changed(what))
-        return _caller(root_fn, arguments, len(leading), list(values)), [*leading, *values.values()]
+        call = _caller(root_fn, arguments, len(leading), list(values), self._by_keyword)
+        return call, [*leading, *values.values()]
 
     def _check_value(self, node: Node, expected: Any, checks: list[Callable[[], None]]) -> None:
         checks.append(lambda: self._specialise(node, expected))
@@ -149,7 +151,11 @@ class ExampleInputs:
 
 
 def _caller(
-    function: Callable[..., Any], arguments: list[Argument], leading: int, names: list[str]
+    function: Callable[..., Any],
+    arguments: list[Argument],
+    leading: int,
+    names: list[str],
+    by_keyword: frozenset[str],
 ) -> Callable[..., Any]:
     """Return what calls a function with values for some of its parameters, as a user who gives just these would."""
 
@@ -168,8 +174,9 @@ def _caller(
                 args.extend(value)
             elif kind is inspect.Parameter.VAR_KEYWORD:
                 kwargs.update(value)
-            elif kind is inspect.Parameter.KEYWORD_ONLY or not by_position:
-                kwargs[argument.name] = value
+            elif kind is inspect.Parameter.KEYWORD_ONLY or not by_position or argument.name in by_keyword:
+                kwargs[argument.name] = value  # as hooks see it
+                by_position = by_position and kind is inspect.Parameter.KEYWORD_ONLY
             else:
                 args.append(value)
         return function(*args, **kwargs)

@@ -28,6 +28,7 @@ from .content import Content
 from .evaluate import Contradiction, Evaluator, Undecided
 from .higher_order import HIGHER_ORDER, evaluate_function
 from .inputs import ExampleInputs
+from .leaves import leaving_state
 from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
 from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part
@@ -339,7 +340,8 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
                 return getattr(first, target)(*rest, **named)
 
         elif kind == "call_module":
-            function = self._evaluator.module(self.attribute(target))
+            module = self.attribute(target)
+            function = leaving_state(self.root, module, self._evaluator.module(module))
         else:
             function = target
         return self._evaluator.call(function, args, kwargs)

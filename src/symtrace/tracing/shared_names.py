@@ -1,0 +1,123 @@
+"""Hooks that keep what the program reads, told by the names that both use: on a leaf they run at each call only."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from .blame import trace_error
+from .scanning import names_used
+
+__all__ = ["KeptNames"]
+
+_COMMON = (
+    frozenset(dir(torch.Tensor))
+    | frozenset(dir(nn.Module))
+    | frozenset(dir(builtins))
+    | {"F", "nn", "torch", "self"}
+)
+_STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_")
+_STORING = frozenset({
+    "__setattr__", "__setitem__", "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop",
+    "popitem", "remove", "setattr", "setdefault", "update",
+})  # fmt: skip
+
+
+def _codes(function: Any) -> Iterator[types.CodeType]:
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = getattr(function, "__func__", function)
+    if type(function) is not types.FunctionType:
+        function = vars(type(function)).get("__call__")
+    code = getattr(function, "__code__", None)
+    stack = [] if code is None else [code]
+    while stack:
+        code = stack.pop()
+        yield code
+        stack.extend(constant for constant in code.co_consts if type(constant) is types.CodeType)
+
+
+@functools.lru_cache(maxsize=1024)
+def _names(code: types.CodeType) -> frozenset[str]:
+    texts = (constant for constant in code.co_consts if type(constant) is str and constant.isidentifier())
+    return frozenset({*code.co_names, *code.co_freevars, *texts}) - _COMMON
+
+
+@functools.lru_cache(maxsize=1024)
+def _stores(code: types.CodeType) -> bool:
+    if not _STORING.isdisjoint(code.co_names):
+        return True
+    return any(item.opname.startswith(_STORES) for item in dis.get_instructions(code))
+
+
+def _storing_hooks(module: nn.Module) -> set[str]:
+    """Return the names used by hooks of a module, and by the program's classes in it, that keep something."""
+    found: set[str] = set()
+    for inner in module.modules() if module._modules else (module,):
+        for table in (inner._forward_hooks, inner._forward_pre_hooks):
+            for hook in table.values():
+                if type(hook).__module__.startswith("torch."):
+                    continue
+                codes = list(_codes(hook))
+                if any(map(_stores, codes)):
+                    found.update(name for code in codes for name in _names(code))
+        if not type(inner).__module__.startswith("torch."):
+            codes = list(_codes(type(inner).forward))
+            if any(map(_stores, codes)):
+                found.update(name for code in codes for name in _names(code))
+    return found
+
+
+class KeptNames:
+    """Tells whether a leaf or its hooks may keep what a program reads, which only shows if they run while it is traced.
+
+    Args:
+        root: The module that is traced.
+        function: What is traced.
+    """
+
+    def __init__(self, root: nn.Module, function: Any) -> None:
+        self._root = root
+        self._function = function
+        self._names: dict[frozenset[type], set[str]] = {}
+
+    def __call__(self, module: nn.Module) -> bool:
+        """Tell it of one leaf.
+
+        Raises:
+            TraceError: ST026, it stays one node, since it was declared one or has hooks that run backwards.
+        """
+        kept = _storing_hooks(module)
+        if not kept:
+            return False
+        inside = frozenset(type(inner) for inner in module.modules())
+        if inside not in self._names:
+            self._names[inside] = _program_names(self._root, self._function, inside)
+        shared = kept & self._names[inside]
+        stays = not type(module).__module__.startswith("torch.") or module._backward_hooks
+        if shared and (stays or getattr(module, "_backward_pre_hooks", None)):
+            what = f"reads `{min(shared)}`, which a {type(module).__name__} that is one node may write"
+            raise trace_error("ST026", what=what)
+        return bool(shared)
+
+
+def _program_names(root: nn.Module, function: Any, inside: frozenset[type]) -> set[str]:
+    """Return the names that functions of a program use, but not those of modules, nor in methods of some classes."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    modules = list(root.modules())
+    for place, start in [
+        (None, function),
+        *((inner, type(inner).forward) for inner in modules if type(inner) not in inside),
+    ]:
+        for _, name, code in names_used(start, seen, place):
+            if not name:
+                found.update(_names(code))
+    return found.difference(*(inner._modules for inner in modules))
