@@ -99,14 +99,10 @@ def _while(graph, predicate, part, inputs, outputs):
     output = body.graph.output_node()
     with body.graph.inserting_before(output):
         more = body.graph.call_function(operator.add, (count, 1))
-    output.args = ((more, *output.args[0]),)
-    test = Graph()
-    number = test.placeholder("number")
-    for index in range(len(outputs)):
-        test.placeholder(f"carried_{index}")
-    test.output((test.call_function(operator.lt, (number, 1)),))
+        goes_on = body.graph.call_function(operator.lt, (more, 1))
+    output.args = ((goes_on, more, *output.args[0]),)
     carried = (0, *(predicate,) * len(outputs))
-    return graph.call_function(while_loop, (Region(test), body, carried, (), tuple(inputs)))
+    return graph.call_function(while_loop, (True, body, carried, tuple(inputs)))
 
 
 _KINDS = {"cond": _cond, "for": _for, "while": _while}

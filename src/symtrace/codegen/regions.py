@@ -65,32 +65,37 @@ class RegionWriter:
         yield f"{indent}{node._name} = {called}"
 
     def _while(self, node: Node, indent: str) -> Iterator[str]:
-        test, body, carried, test_operands, operands = node._args
-        variables = [self._names.claim_local(f"{node._name}_{index}") for index in range(len(carried))]
-        yield from self._assign(variables, [self._text(value) for value in carried], indent)
-        yield f"{indent}while True:"
-        graph = self._bound(test, [*variables, *map(self._text, test_operands)])
-        yield from self._inner(graph, indent)
-        yield f"{indent}    if not {self._text(graph.output_node().args[0][0])}:"
-        yield f"{indent}        break"
+        predicate, body, carried, operands = node._args
+        variables = self._variables(node, carried)
+        test = self._names.claim_local(f"{node._name}_test")
+        yield from self._assign(
+            [test, *variables], [self._text(value) for value in (predicate, *carried)], indent
+        )
+        yield f"{indent}while {test}:"
         graph = self._bound(body, [*variables, *map(self._text, operands)])
         yield from self._inner(graph, indent)
-        yield from self._assign(
-            variables, list(map(self._text, graph.output_node().args[0])), f"{indent}    "
-        )
+        results = list(map(self._text, graph.output_node().args[0]))
+        yield from self._assign([test, *variables], results, f"{indent}    ")
         yield f"{indent}{node._name} = {_tuple_text(variables)}"
 
     def _for(self, node: Node, indent: str) -> Iterator[str]:
-        items, body, carried, operands = node._args
-        variables = [self._names.claim_local(f"{node._name}_{index}") for index in range(len(carried))]
+        items, body, carried, operands, *rest = node._args
+        stops = bool(rest and rest[0])
+        variables = self._variables(node, carried)
         item = self._names.claim_local(f"{node._name}_item")
         yield from self._assign(variables, [self._text(value) for value in carried], indent)
         yield f"{indent}for {item} in {self._text(items)}:"
         graph = self._bound(body, [item, *variables, *map(self._text, operands)])
         results = list(map(self._text, graph.output_node().args[0]))
+        test = results.pop(0) if stops else ""
         lines = [*self._inner(graph, indent), *self._assign(variables, results, f"{indent}    ")]
+        if stops:
+            lines += [f"{indent}    if not {test}:", f"{indent}        break"]
         yield from lines or [f"{indent}    pass"]
         yield f"{indent}{node._name} = {_tuple_text(variables)}"
+
+    def _variables(self, node: Node, carried: Any) -> list[str]:
+        return [self._names.claim_local(f"{node._name}_{index}") for index in range(len(carried))]
 
     def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
         for text, _ in self._body(graph, f"{indent}    "):

@@ -42,10 +42,11 @@ import torch
 import symtrace as fx
 
 
+SCALES = [1.0, 0.5, 0.25, 0.125]
+
+
 def forward(x):
-    for row in range(x.shape[0]):
-        x = x + row
-    return x
+    return x * SCALES[x.shape[0]]
 
 
 fx.capture(forward, (torch.ones(2, 3),), dynamic={"x": {0: "batch"}})
@@ -55,10 +56,11 @@ import torch
 import symtrace as fx
 
 
+SCALES = [1.0, 0.5, 0.25, 0.125]
+
+
 def forward(x):
-    for row in range(x.shape[0]):
-        x = x + row
-    return x
+    return x * SCALES[x.shape[0]]
 
 
 gm = fx.capture(forward, (torch.ones(2, 3),))
@@ -75,8 +77,9 @@ define(
     ),
     explain="""\
 `capture` records both ways of a decision on traced values. What they leave behind has to be one value
-afterwards: two tensors of one dtype, or two numbers of one type. A list that grows on one way only, None on one
-way and a tensor on the other, or a variable that only one way assigns and that is used later on, can't be.
+afterwards: two tensors, or two numbers. None on one way and a tensor on the other can't be, nor can the class
+of a value be asked for that is an int or a tensor depending on the data. A list or dict that changes in a
+branch or loop must be held by one variable only: what else holds it would not see the change.
 """,
     example="""\
 import torch

@@ -38,28 +38,26 @@ def torch_cond(
     return cond(predicate, then, orelse, operands, else_operands)
 
 
-def while_loop(
-    test: Region, body: Region, carried: Any, test_operands: Any, operands: Any
-) -> tuple[Any, ...]:
-    """Run a region as long as another one gives a true value.
+def while_loop(predicate: Any, body: Region, carried: Any, operands: Any) -> tuple[Any, ...]:
+    """Run a region as long as it says so.
 
     Args:
-        test: Takes the carried values and `test_operands`; its only result tells whether to go on.
-        body: Takes the carried values and `operands`; gives the carried values for the next round.
+        predicate: Whether to run it at all.
+        body: Takes the carried values and `operands`; gives whether to go on, and the carried values of the next round.
         carried: Values for the first round.
-        test_operands: Further values that `test` sees.
         operands: Further values that `body` sees.
 
     Returns:
         The carried values after the last round.
     """
     values = tuple(carried)
-    while run_region(test, (*values, *test_operands))[0]:
-        values = run_region(body, (*values, *operands))
+    while predicate:
+        predicate, *results = run_region(body, (*values, *operands))
+        values = tuple(results)
     return values
 
 
-def for_each(items: Any, body: Region, carried: Any, operands: Any) -> tuple[Any, ...]:
+def for_each(items: Any, body: Region, carried: Any, operands: Any, stops: bool = False) -> tuple[Any, ...]:
     """Run a region for each item of an iterable.
 
     Args:
@@ -67,13 +65,17 @@ def for_each(items: Any, body: Region, carried: Any, operands: Any) -> tuple[Any
         body: Takes an item, the carried values and `operands`; gives the carried values for the next round.
         carried: Values for the first round.
         operands: Further values that `body` sees.
+        stops: Whether the first result of `body` tells, before the carried values, whether to go on.
 
     Returns:
         The carried values after the last round.
     """
     values = tuple(carried)
     for item in items:
-        values = run_region(body, (item, *values, *operands))
+        results = run_region(body, (item, *values, *operands))
+        values = results[1:] if stops else results
+        if stops and not results[0]:
+            break
     return values
 
 
@@ -109,18 +111,16 @@ def _cond_regions(args: Any) -> Any:
 
 
 def _while_regions(args: Any) -> Any:
-    test, body, carried, test_operands, operands = args
-    changing = (CHANGING,) * len(carried)
-    return (
-        (test, 0, (*changing, *test_operands), (3, len(carried)), 1),
-        (body, 1, (*changing, *operands), (4, len(carried)), len(carried)),
-    )
+    _, body, carried, operands = args
+    count = len(carried)
+    return ((body, 1, ((CHANGING,) * count + tuple(operands)), (3, count), count + 1),)
 
 
 def _for_regions(args: Any) -> Any:
-    _, body, carried, operands = args
-    inputs = (CHANGING,) * (len(carried) + 1)
-    return ((body, 1, (*inputs, *operands), (3, len(carried) + 1), len(carried)),)
+    _, body, carried, operands, *stops = args
+    count = len(carried)
+    inputs = (CHANGING,) * (count + 1)
+    return ((body, 1, (*inputs, *operands), (3, count + 1), count + any(stops)),)
 
 
 def _count(region: Region) -> int | None:

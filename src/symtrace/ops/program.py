@@ -15,6 +15,8 @@ from ..errors import GuardError
 
 __all__ = [
     "IN_PLACE",
+    "UNASSIGNED",
+    "assigned",
     "build_object",
     "call",
     "call_with",
@@ -23,6 +25,7 @@ __all__ = [
     "exit_mode",
     "guard",
     "is_given",
+    "new_list",
     "raise_error",
     "stand_in",
     "transform",
@@ -130,6 +133,38 @@ def raise_error(error: BaseException) -> None:
         error: The exception.
     """
     raise error
+
+
+def new_list(items: Any) -> list[Any]:
+    """Return a new list, for a program that goes on to change it."""
+    return list(items)
+
+
+def assigned(value: Any, name: str) -> Any:
+    """Return the value of a variable that not every path assigns.
+
+    Raises:
+        UnboundLocalError: The path that was taken has not.
+    """
+    if value is UNASSIGNED:
+        raise UnboundLocalError(
+            f"cannot access local variable '{name}' where it is not associated with a value"
+        )
+    return value
+
+
+class _Unassigned:
+    """Stands for a variable without a value."""
+
+    def __repr__(self) -> str:
+        return "UNASSIGNED"
+
+    def __reduce__(self) -> str:
+        return "UNASSIGNED"
+
+
+UNASSIGNED = _Unassigned()
+"""What a path leaves in a variable that it does not assign."""
 
 
 def is_given(value: Any) -> bool:

@@ -146,11 +146,10 @@ class ShapeProp(Interpreter):
             results = self._run_region(then, *operands), self._run_region(orelse, *else_operands)
             return _agreed(*results, "the two ways of a decision")
         if target is while_loop:
-            test, body, carried, test_operands, operands = args
-            (goes_on,) = self._run_region(test, *carried, *test_operands)
-            if isinstance(goes_on, torch.Tensor):
-                after = self._run_region(body, *carried, *operands)
-                return _agreed(tuple(carried), after, "two rounds of a loop")
+            predicate, body, carried, operands = args
+            if isinstance(predicate, torch.Tensor):
+                _, *after = self._run_region(body, *carried, *operands)
+                return _agreed(tuple(carried), tuple(after), "two rounds of a loop")
         return super().call_function(target, args, kwargs)
 
     def propagate(self, *args: Any) -> Any:

@@ -20,6 +20,7 @@ __all__ = [
     "is_assert",
     "is_compared_by_identity",
     "is_internal",
+    "is_internal_file",
     "is_own",
     "is_programs",
     "is_unpacking_mapping",
@@ -40,13 +41,14 @@ _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_internal_file(file: str) -> bool:
+def is_internal_file(file: str) -> bool:
+    """Tell whether a file is one of torch or symtrace."""
     return file.startswith((_OWN, _TORCH, "<frozen")) or file.endswith("contextlib.py")
 
 
 def is_internal(frame: FrameType) -> bool:
     """Tell whether a frame runs code of torch or symtrace."""
-    return _is_internal_file(frame.f_code.co_filename)
+    return is_internal_file(frame.f_code.co_filename)
 
 
 def is_own(frame: FrameType) -> bool:
@@ -57,14 +59,14 @@ def is_own(frame: FrameType) -> bool:
 def is_programs(frame: FrameType) -> bool:
     """Tell whether a frame runs code of the program's own: not torch's, symtrace's or Python's."""
     file = frame.f_code.co_filename
-    return not (_is_internal_file(file) or _is_pythons(file))
+    return not (is_internal_file(file) or _is_pythons(file))
 
 
 def user_frame(depth: int = 1) -> FrameType | None:
     """Return the innermost frame on the stack that is neither torch's nor symtrace's."""
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
-        if not _is_internal_file(frame.f_code.co_filename):
+        if not is_internal_file(frame.f_code.co_filename):
             return frame
         frame = frame.f_back
     return None
@@ -75,7 +77,7 @@ def user_frames(depth: int = 1, stop: FrameType | None = None) -> tuple[Frame, .
     found = []
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None and frame is not stop:
-        if not _is_internal_file(frame.f_code.co_filename):
+        if not is_internal_file(frame.f_code.co_filename):
             found.append(Frame(frame.f_code, frame.f_lasti))
         frame = frame.f_back
     return tuple(reversed(found))
@@ -172,7 +174,7 @@ def asks_for_class(frame: FrameType) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _asks_for_class(code: CodeType, offset: int) -> bool:
-    if _is_internal_file(code.co_filename):
+    if is_internal_file(code.co_filename):
         return False
     index = _index_at(code, offset)
     if index < 0:
@@ -199,7 +201,7 @@ def is_users_call(frame: FrameType | None) -> bool:
     """Tell whether the user's code calls, itself or through Python's own library, rather than torch's or symtrace's."""
     while frame is not None and _is_pythons(frame.f_code.co_filename):
         frame = frame.f_back
-    if frame is None or _is_internal_file(frame.f_code.co_filename):
+    if frame is None or is_internal_file(frame.f_code.co_filename):
         return False
     while frame is not None and not frame.f_code.co_filename.startswith(_OWN):
         if frame.f_code.co_filename.startswith("<frozen importlib"):
@@ -223,7 +225,7 @@ def last_user_frame(error: BaseException) -> FrameType | None:
     """Return the innermost frame of the user's in the traceback of an exception."""
     trace, found = error.__traceback__, None
     while trace is not None:
-        if not _is_internal_file(trace.tb_frame.f_code.co_filename):
+        if not is_internal_file(trace.tb_frame.f_code.co_filename):
             found = trace.tb_frame
         trace = trace.tb_next
     return found
@@ -233,7 +235,7 @@ def last_line(error: BaseException) -> int:
     """Return the line at which `last_user_frame` stood."""
     trace, line = error.__traceback__, 0
     while trace is not None:
-        if not _is_internal_file(trace.tb_frame.f_code.co_filename):
+        if not is_internal_file(trace.tb_frame.f_code.co_filename):
             line = trace.tb_lineno
         trace = trace.tb_next
     return line

@@ -224,7 +224,7 @@ def _isinstance(value: Any, classes: Any) -> bool:
     tracer = _active.tracer
     if original_isinstance(value, classes):
         # Programs ask for the class of fake tensors to find out whether they are traced.
-        return tracer is None or type(value) is not FakeTensor or tracer._on_fake_isinstance(classes)
+        return tracer is None or type(value) is not FakeTensor or tracer._on_fake_isinstance(value, classes)
     return tracer is not None and tracer._on_isinstance(value, classes)
 
 

@@ -14,7 +14,16 @@ import torch
 from ..ir import Node
 from ..ops import program, schemas_of
 
-__all__ = ["class_matches", "kind_of"]
+__all__ = ["Mixed", "class_matches", "kind_of"]
+
+
+class Mixed:
+    """Stands for the class of a value that is of several, depending on the data."""
+
+
+def _unknown(node: Node) -> type | None:
+    return None
+
 
 _INT_ATTRIBUTES = frozenset({"ndim", "itemsize", "nbytes", "output_nr"})
 _INT_METHODS = frozenset({
@@ -31,19 +40,32 @@ _ARITHMETIC = frozenset({
     operator.abs, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert,
     operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod, operator.ipow,
 })  # fmt: skip
+_OTHER_CALLS: dict[Any, type] = {
+    _SIZE: _SIZE, program.new_list: list, list: list, sorted: list, tuple: tuple, any: bool, all: bool, bool: bool,
+    operator.not_: bool, float: float, sum: Mixed, min: Mixed, max: Mixed,
+}  # fmt: skip
 _TO_INT = frozenset({len, round, math.floor, math.ceil, math.trunc, int})
 
 
-def kind_of(node: Node, attribute: Callable[[str], Any], examples: Mapping[Node, Any]) -> type:
+def kind_of(
+    node: Node,
+    attribute: Callable[[str], Any],
+    examples: Mapping[Node, Any],
+    known: Callable[[Node], type | None] = _unknown,
+) -> type:
     """Return the class of a node's value; a tensor where nothing else is known.
 
     Args:
         node: The node.
         attribute: Gives what a `get_attr` target reads.
         examples: Example values of inputs.
+        known: Gives the class where more is known than the operation tells, `Mixed` where it depends on the data.
 
     Cost: a walk over the operands that are numbers.
     """
+    found = known(node)
+    if found is not None:
+        return found
     op, target = node.op, node.target
     if op == "placeholder":
         return type(examples[node]) if node in examples else _kind_of_input(node)
@@ -52,7 +74,7 @@ def kind_of(node: Node, attribute: Callable[[str], Any], examples: Mapping[Node,
     if op == "call_method":
         return _kind_of_method(node)
     if op == "call_function":
-        return _kind_of_call(node, attribute, examples)
+        return _kind_of_call(node, attribute, examples, known)
     return torch.Tensor
 
 
@@ -98,9 +120,14 @@ def _kind_of_attribute(owner: type, name: Any) -> type:
     return str if owner is torch.device and name == "type" else torch.Tensor
 
 
-def _kind_of_call(node: Node, attribute: Callable[[str], Any], examples: Mapping[Node, Any]) -> type:
+def _kind_of_call(
+    node: Node,
+    attribute: Callable[[str], Any],
+    examples: Mapping[Node, Any],
+    known: Callable[[Node], type | None],
+) -> type:
     def of(value: Any) -> type:
-        return kind_of(value, attribute, examples) if isinstance(value, Node) else type(value)
+        return kind_of(value, attribute, examples, known) if isinstance(value, Node) else type(value)
 
     target, args = node.target, node.args
     if target is getattr:
@@ -111,8 +138,8 @@ def _kind_of_call(node: Node, attribute: Callable[[str], Any], examples: Mapping
         return type(examples[node])
     if target in _TO_INT:
         return int
-    if target is _SIZE:
-        return _SIZE
+    if target in _OTHER_CALLS:
+        return _OTHER_CALLS[target]
     if target is program.enter_mode:
         return object
     if target in _ARITHMETIC or target in _COMPARISONS or target is operator.truediv:
@@ -133,12 +160,14 @@ def _kind_of_item(kind: type, index: Any) -> type:
         return _SIZE if isinstance(index, slice) else int
     if isinstance(index, slice) and kind in (tuple, list):
         return kind
-    return torch.Tensor
+    return Mixed if kind is list or kind is Mixed else torch.Tensor
 
 
 def _kind_of_operator(target: Any, operands: list[type]) -> type:
     if any(issubclass(kind, torch.Tensor) for kind in operands):
         return torch.Tensor
+    if Mixed in operands:
+        return Mixed
     if any(issubclass(kind, tuple | list) for kind in operands):
         return tuple if any(issubclass(kind, tuple) for kind in operands) else list
     if target in _COMPARISONS:

@@ -22,7 +22,6 @@ from ..runtime import Graph, GraphModule
 from . import hooks
 from .arguments import ATOMS
 from .blame import trace_error
-from .kinds import kind_of
 from .proxy import isinstance_proxy
 
 if TYPE_CHECKING:
@@ -188,7 +187,7 @@ def _reads_what_stays(tracer: Watcher, node: Node) -> bool:
         node.target is operator.getitem
         and type(key) in (int, str)
         and isinstance(owner, Node)
-        and not issubclass(kind_of(owner, tracer.attribute, tracer.examples), torch.Tensor)
+        and not issubclass(tracer.kind_of_node(owner), torch.Tensor)
     )
 
 

@@ -19,7 +19,7 @@ from ..runtime.graph import find_module
 from ..runtime.node_meta import get_current_meta, has_preserved_node_meta
 from .arguments import ATOMS, convert_container, convert_object, holds
 from .blame import data_dependent, here
-from .control_flow.branches import Level
+from .control_flow.levels import Level
 from .frames import is_unpacking_mapping, user_frame, user_frames
 from .guards import add_guard
 from .known import Known, Unknown

@@ -215,6 +215,10 @@ class Snapshot:
         """
         self._walk(name, value)
 
+    def watches(self, value: Any) -> bool:
+        """Tell whether a container is among those that are put back."""
+        return id(value) in self._seen
+
     def _walk(self, name: str, value: Any) -> None:
         """Add a value's containers, those in them, and the attributes of plain objects of the user's."""
         cls = type(value)

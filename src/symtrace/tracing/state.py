@@ -33,11 +33,11 @@ class Need:
 
     Attributes:
         place: A class whose attribute the program writes, or the globals in which a builtin class is called.
-        name: Name of the attribute or class.
+        name: Name of the attribute or class; for a function that makes others, what tells the text of one of them.
     """
 
     place: Any = field(compare=False)
-    name: str
+    name: Any
     identity: int
 
     @staticmethod

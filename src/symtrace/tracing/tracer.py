@@ -522,11 +522,11 @@ class Tracer(Watcher):
         patch_wrapped(patches, (*self.leaf_functions, *MASKED))
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
+        lift(patches, self._needs, self._lifted)
         for need in self._needs:
             if need.place is bool:  # which is not a place, but asks the tracer itself
                 continue
             if hooks.original_isinstance(need.place, types.FunctionType):
-                lift(patches, need.place, self._lifted)
                 continue
             if hooks.original_isinstance(need.place, dict):
                 patches.patch(need.place, need.name, functools.partial(shim, need.name))
@@ -547,7 +547,7 @@ class Tracer(Watcher):
             Restart: There is.
         """
         if self.keeps_control_flow:
-            lift_asking(self._needs, self._lifted)
+            lift_asking(self._needs, self._lifted, self._outside)
 
     def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
         if id(function) in self._scanned:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-import operator
 import re
 import sys
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -19,18 +16,18 @@ from ..diagnostics import Location
 from ..errors import TraceError
 from ..ir import Node
 from ..ops import program
-from ..runtime.graph import Graph, find_module
+from ..runtime.graph import find_module
 from . import hooks
 from .blame import data_dependent, here, trace_error
-from .control_flow.branches import Level
+from .control_flow.levels import refusal
 from .frames import is_compared_by_identity, looks_up, returned_length, user_frame
 from .guards import add_guard
 from .identity import answer_question
-from .kinds import class_matches, kind_of
+from .joints import Joints, asks_for_training
+from .kinds import Mixed, class_matches
 from .known import Unknown
 from .process_state import swapped_tensor
 from .proxy import Proxy, collect_proxies
-from .recording import TracerBase
 from .shims import SHIMS
 from .state import Need, Paths, Replaced, Restart
 from .transforms import checkpointed
@@ -53,7 +50,7 @@ def _names_tensor_type(classes: Any) -> bool:
     return type(classes) is type(torch.FloatTensor)
 
 
-class Watcher(TracerBase):
+class Watcher(Joints):
     """Answers the hooks on behalf of one trace.
 
     Attributes:
@@ -73,6 +70,7 @@ class Watcher(TracerBase):
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
         self._replaced: dict[int, Replaced] = {}
+        self._kinds: dict[Node, type] = {}
         self._modes: list[bool] = []
         self._table_reads: tuple[str, types.CodeType] | None = None
         self._training: dict[str, Any] = {}
@@ -108,39 +106,6 @@ class Watcher(TracerBase):
             number += 1
         return name
 
-    # ------------------------------------------------------------------ regions
-
-    keeps_control_flow = False
-    """Whether decisions that traced values make are recorded, both ways."""
-
-    def new_region_graph(self) -> Graph:
-        """Return an empty graph for a region; what it interns, the whole program has."""
-        graph = Graph(tracer_cls=type(self))
-        graph.interned = self.graph.interned
-        return graph
-
-    @contextmanager
-    def in_region(self, level: Level) -> Iterator[None]:
-        """Record in a region; what is known or cached only there is forgotten afterwards."""
-        outer, tables = self.graph, self._tables()
-        self.levels.append(level)
-        self.graph = level.graph
-        try:
-            yield
-        finally:
-            self.levels.pop()
-            self.graph = outer
-            for name, before in tables.items():
-                if name == "_written":
-                    now = self._written
-                    level.written |= {key for key in now if now[key] is not before.get(key, _MISSING)}
-                setattr(self, name, before)
-
-    def _tables(self) -> dict[str, Any]:
-        """Return copies of what is remembered of nodes, by the name of the attribute."""
-        names = ("_parameters", "_written", "_training", "_module_nodes", "_guarded")
-        return {name: copy.copy(getattr(self, name)) for name in names}
-
     def _forget_nodes(self, erased: set[Node]) -> None:
         """Forget nodes that were taken out of the graph: what they read is read again."""
         for table in (self._parameters, self._training, self._module_nodes):
@@ -150,44 +115,6 @@ class Watcher(TracerBase):
         for key, kept in list(self._kept.items()):
             if not erased.isdisjoint(kept[1]):
                 del self._kept[key]
-
-    def forget_written(self, written: set[Any]) -> None:
-        """Have attributes read again that a region may have written."""
-        for identity, name in written:
-            path = self._paths.modules[identity][0]
-            for level in self.levels:
-                level.written.add((identity, name))
-            self._written[identity, name] = self.create_proxy(
-                "get_attr", f"{path}.{name}" if path else name, (), {}
-            )
-
-    def is_open(self, value: Any) -> bool:
-        """Tell whether only the run can say if a traced value is true."""
-        try:
-            _, assumed = self._known.value(value.node)
-        except Unknown:
-            return True
-        return assumed and asks_for_training(value.node)
-
-    def is_flag(self, test: Any) -> bool:
-        """Tell whether a traced value asks whether a module is training, and nothing else."""
-        return asks_for_training(self.create_arg(test))
-
-    def prefers_else(self, test: Any) -> bool:
-        """Tell whether the example goes the second way."""
-        return False
-
-    def may_merge(self, one: Any, two: Any) -> bool:
-        """Tell whether two values can be results of the two ways of one decision."""
-        numbers = (int, float, bool, complex)
-        return all(
-            self._is_proxy(value) or hooks.original_isinstance(value, (*numbers, torch.Tensor))
-            for value in (one, two)
-        )
-
-    def merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
-        """Return the value that is one of two, read from a result of a node."""
-        return self.proxy(self.create_node("call_function", operator.getitem, (node, index), {}))
 
     # ------------------------------------------------------------------ what the hooks ask
 
@@ -317,8 +244,9 @@ class Watcher(TracerBase):
         """Return the node that reads a tensor of a module before the program puts another in its place."""
         replaced = self._replaced[id(tensor)]
         if replaced.node is None:
-            with self.graph.inserting_before(replaced.write):
-                replaced.node = self.create_node("get_attr", replaced.path, (), {})
+            graph = replaced.write.graph
+            with graph.inserting_before(replaced.write):
+                replaced.node = graph.create_node("get_attr", replaced.path, (), {})
         return replaced.node
 
     def _current_tensor(self, tensor: Any) -> Any:
@@ -352,7 +280,7 @@ class Watcher(TracerBase):
         if not issubclass(type(value), Proxy) or hooks.original_isinstance(classes, types.GenericAlias):
             return False
         with hooks.tracing_as(None):
-            kind = kind_of(value.node, self.attribute, self.examples)
+            kind = self._kind(value)
             answer = class_matches(kind, classes)
         if not answer and issubclass(kind, torch.Tensor) and _names_tensor_type(classes):
             asked = self.create_proxy("call_function", hooks.original_isinstance, (value, classes), {})
@@ -368,7 +296,7 @@ class Watcher(TracerBase):
         if value.node.op == "placeholder" and value.node.type is None and value.node not in self.examples:
             self.report.add("assumption", f"`{value.node.target}` is a {kind.__name__}", here(2))
 
-    def _on_fake_isinstance(self, classes: Any) -> bool:
+    def _on_fake_isinstance(self, value: Any, classes: Any) -> bool:
         """What `isinstance` says of a fake tensor: the truth, where it stands for nothing else."""
         return True
 
@@ -384,7 +312,10 @@ class Watcher(TracerBase):
 
     def _kind(self, value: Proxy) -> type:
         with hooks.tracing_as(None):
-            return kind_of(value.node, self.attribute, self.examples)
+            kind = self.kind_of_node(value.node)
+        if kind is Mixed:
+            raise refusal(self, "asks for the class of a value that is of several, depending on the data")
+        return kind
 
     def lacks_attribute(self, value: Proxy, name: str) -> bool:
         """Tell whether the value is a tensor, as far as is known, and tensors have no such attribute."""
@@ -584,10 +515,3 @@ class Watcher(TracerBase):
                 "get_attr", path, (), {}, name=path.replace(".", "_") or "owner"
             )
         return self._module_nodes[path]
-
-
-def asks_for_training(node: Node) -> bool:
-    """Tell whether a value comes from a flag of a module that tells whether it is training."""
-    while node.op == "call_function" and len(node.all_input_nodes) == 1:
-        node = node.all_input_nodes[0]
-    return node.op == "get_attr" and node.target.rpartition(".")[2] == "training"

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
 
 from ...errors import TraceError
-from ..blame import here
+from ...ops import program
 from ..hooks import active_tracer, tracing_as
-from .branches import Raised, record_branches, refusal, would_handle
+from ..shims import SHIMS
+from .branches import record_branches
+from .iterables import OpenValue, as_open, call
+from .levels import Raised, refusal, would_handle
+from .loops import record_loop
+from .variables import HOLE, LOST, UNDEFINED, Maybe, map_leaves
 
-__all__ = ["UNDEFINED", "Flow", "flow"]
+__all__ = ["Flow", "flow"]
 
-
-class _Undefined:
-    """Stands for a variable that has no value yet."""
-
-    def __repr__(self) -> str:
-        return "a variable that is not assigned on this path"
-
-    def __getattr__(self, name: str) -> Any:
-        raise TraceError(
-            "ST033", location=here(2), what="uses a variable that one branch leaves without a value"
-        )
-
-
-UNDEFINED = _Undefined()
+_ITERABLES = (range, zip, enumerate, reversed)
+_CONSUMERS = (sum, any, all, min, max, list, tuple, sorted)
+_MOST_ROUNDS = 40
+"""How many rounds of a loop that the data ends lie in one another, each in a branch of the one before."""
 
 
 def _open_tracer(test: Any) -> Any:
@@ -46,72 +42,222 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+def _assigned(leaf: Any, name: str) -> Any:
+    if leaf is UNDEFINED or leaf is LOST:
+        return Flow.load(leaf, name)
+    if type(leaf) is not Maybe:
+        return leaf
+    tracer = active_tracer()
+    return leaf.value if tracer is None else tracer.call_function(program.assigned, (leaf.value, name), {})
+
+
+def _first(items: Any, wanted: bool) -> Any:
+    """Return what `any` or `all` gives, asking no more items than they do."""
+    for item in items:
+        if _open_tracer(item) is not None:
+            yes, no = (lambda: True), (lambda: _first(items, True))
+            if not wanted:
+                yes, no = (lambda: _first(items, False)), (lambda: False)
+            return Flow.choose(item, yes, no)
+        if bool(item) is wanted:
+            return wanted
+    return not wanted
+
+
+def _unshimmed(function: Any) -> Any:
+    """Return the builtin class that a stand-in is for."""
+    real = (*_ITERABLES, int, float)
+    return next((one for one in real if function is SHIMS.get(one.__name__)), function)
+
+
+# ---------------------------------------------------------------------- loops that a traced value ends
+
+
+def _ended(tracer: Any, items: list[Any], body: Any, state: Any, held: Any, dead: Any) -> Any:
+    """Record what is left of a loop through known items that a traced value may have ended."""
+    if len(items) > 4 and isinstance(items[0], int) and _are_in_steps(items):
+        before = tracer.refusal
+        try:
+            return _rolled(tracer, items, body, state, held, dead)
+        except TraceError as error:
+            if error.code not in ("ST012", "ST013", "ST033"):
+                raise
+            tracer.refusal = before
+    if len(items) > _MOST_ROUNDS:
+        raise refusal(tracer, f"may end a loop of {len(items)} rounds that can't be kept as a loop")
+    return _unrolled(tracer, items, body, state, held, dead)
+
+
+def _are_in_steps(items: list[int]) -> bool:
+    step = items[1] - items[0]
+    return step != 0 and all(b - a == step for a, b in itertools.pairwise(items))
+
+
+def _rolled(tracer: Any, items: list[int], body: Any, state: Any, held: Any, dead: Any) -> Any:
+    """Record what is left of a loop over a range as a loop, for the case that it goes on."""
+    step = items[1] - items[0]
+    left = range(items[0], items[-1] + (1 if step > 0 else -1), step)
+
+    def roll(*values: Any) -> Any:
+        return record_loop(
+            tracer, OpenValue(left), None, _turn(body), (True, state[1], state[2], values), held, dead
+        )
+
+    return record_branches(
+        tracer,
+        state[0],
+        roll,
+        lambda *values: (False, *state[1:3], values),
+        held,
+        state[3],
+        dead,
+        is_state=True,
+    )
+
+
+def _turn(body: Any) -> Any:
+    def turn(item: Any, state: Any) -> Any:
+        after = body(item, *state[3])
+        return after[0], after
+
+    return turn
+
+
+def _unrolled(tracer: Any, items: list[Any], body: Any, state: Any, held: Any, dead: Any) -> Any:
+    """Go through items; each round lies in the branch of the one before where that may have ended the loop."""
+    for index, item in enumerate(items):
+        if _open_tracer(state[0]) is not None:
+            rest, before = items[index + 1 :], state
+            return record_branches(
+                tracer,
+                before[0],
+                lambda *values: _unrolled(tracer, rest, body, body(item, *values), held, dead),  # noqa: B023
+                lambda *values: (False, *before[1:3], values),  # noqa: B023 - asked at once
+                held,
+                before[3],
+                dead,
+                is_state=True,
+            )
+        if not state[0]:
+            return state
+        state = body(item, *state[3])
+    return state
+
+
 class Flow:
     """The functions that a lifted function calls in place of its own decisions."""
 
     UNDEFINED = UNDEFINED
+    HOLE = HOLE
+
+    # ------------------------------------------------------------------ statements
+
+    @staticmethod
+    def load(value: Any, name: str) -> Any:
+        """Return the value of a variable that may have none."""
+        if value is UNDEFINED:
+            raise UnboundLocalError(
+                f"cannot access local variable '{name}' where it is not associated with a value"
+            )
+        if value is LOST:
+            tracer: Any = active_tracer()
+            raise refusal(tracer, f"uses `{name}`, which has values of different kinds depending on the path")
+        kind = type(value)
+        if kind is Maybe or kind in (tuple, list, dict):
+            return map_leaves(value, lambda leaf: _assigned(leaf, name))
+        return value
 
     @staticmethod
     def branch(
-        test: Any, then: Callable[..., Any], orelse: Callable[..., Any], values: Any, held: Callable[[], Any]
+        test: Any,
+        then: Callable[..., Any],
+        orelse: Callable[..., Any],
+        values: Any,
+        held: Callable[[], Any],
+        dead: Any,
     ) -> Any:
-        """Run one of two blocks, or record both; return what they leave in variables, or what the function returns."""
+        """Run one of two blocks, or record both; return the variables that they touch."""
         tracer = _open_tracer(test)
         if tracer is None:
             return (then if test else orelse)(*values)
-        return record_branches(tracer, test, lambda: then(*values), lambda: orelse(*values), held)
+        return record_branches(tracer, test, then, orelse, held, values, frozenset(dead))
 
     @staticmethod
-    def choose(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-        """Return `then() if test else orelse()`."""
+    def branch_return(
+        test: Any, then: Callable[..., Any], orelse: Callable[..., Any], values: Any, held: Callable[[], Any]
+    ) -> Any:
+        """Run one of two blocks that end the function, or record both; return what the function returns."""
         tracer = _open_tracer(test)
         if tracer is None:
-            return then() if test else orelse()
-        return record_branches(tracer, test, then, orelse)
+            return (then if test else orelse)(*values)
+        return record_branches(tracer, test, then, orelse, held, values)
 
     @staticmethod
-    def and_(first: Any, *rest: Callable[[], Any]) -> Any:
-        """Return `first and rest[0]() and ...`."""
-        if not rest:
-            return first
-        tracer = _open_tracer(first)
-        if tracer is None:
-            return Flow.and_(rest[0](), *rest[1:]) if first else first
-        otherwise = False if tracer.class_of(first) is bool else first
-        return record_branches(tracer, first, lambda: Flow.and_(rest[0](), *rest[1:]), lambda: otherwise)
-
-    @staticmethod
-    def or_(first: Any, *rest: Callable[[], Any]) -> Any:
-        """Return `first or rest[0]() or ...`."""
-        if not rest:
-            return first
-        tracer = _open_tracer(first)
-        if tracer is None:
-            return first if first else Flow.or_(rest[0](), *rest[1:])
-        at_once = True if tracer.class_of(first) is bool else first
-        return record_branches(tracer, first, lambda: at_once, lambda: Flow.or_(rest[0](), *rest[1:]))
-
-    @staticmethod
-    def compare(left: Any, name: str, value: Callable[[], Any], *rest: Any) -> Any:
-        """Return the result of a chain of comparisons.
+    def while_(test: Any, body: Callable[..., Any], values: Any, held: Callable[[], Any], dead: Any) -> Any:
+        """Run a loop, or record it; return whether it went to its end, whether it returned, what, and the variables.
 
         Args:
-            left: The first operand.
-            name: Name of the first operator in the syntax tree.
-            value: Gives the second operand.
-            *rest: Further operators and operands.
+            body: Takes the variables; returns what this does.
+            test: Takes the variables.
+            values: The variables.
+            held: Gives those of enclosing functions.
+            dead: Positions of those that nothing reads afterwards.
         """
-        right = value()
-        result = _COMPARISONS[name](left, right)
-        if not rest:
-            return result
-        return Flow.and_(result, lambda: Flow.compare(right, *rest))
+        state = (True, False, HOLE, values)
+        while True:
+            tracer = _open_tracer(state[0])
+            go_on = state[0]
+            if tracer is not None:
+                last = state
+                go_on = Flow.and_(tuple, go_on, lambda: test(*last[3]))  # noqa: B023 - asked at once
+                break
+            if not go_on:
+                return state
+            go_on = test(*state[3])
+            tracer = _open_tracer(go_on)
+            if tracer is not None:
+                break
+            if not go_on:
+                return state
+            state = body(*state[3])
+
+        def turn(item: Any, state: Any) -> Any:
+            after = body(*state[3])
+            if after[0] is True:
+                return test(*after[3]), after
+            if after[0] is False:
+                return False, after
+            return Flow.and_(tuple, after[0], lambda: test(*after[3])), after
+
+        return record_loop(tracer, None, go_on, turn, state, held, frozenset(dead))
 
     @staticmethod
-    def not_(value: Any) -> Any:
-        """Return `not value`."""
-        tracer = _open_tracer(value)
-        return not value if tracer is None else tracer.call_function(operator.not_, (value,), {})
+    def for_(items: Any, body: Callable[..., Any], values: Any, held: Callable[[], Any], dead: Any) -> Any:
+        """Run a loop, or record it; return what `while_` does.
+
+        Args:
+            items: What it goes through.
+            body: Takes an item and the variables.
+            values: The variables.
+            held: Gives those of enclosing functions.
+            dead: Positions of those that nothing reads afterwards.
+        """
+        tracer = active_tracer()
+        state = (True, False, HOLE, values)
+        if tracer is not None and tracer.keeps_control_flow:
+            opened = as_open(tracer, items)
+            if opened is not None:
+                return record_loop(tracer, opened, None, _turn(body), state, held, frozenset(dead))
+        rest = iter(items)
+        for item in rest:
+            state = body(item, *state[3])
+            open_tracer = _open_tracer(state[0])
+            if open_tracer is not None:
+                left = list(rest)
+                return _ended(open_tracer, left, body, state, held, frozenset(dead)) if left else state
+            if not state[0]:
+                break
+        return state
 
     @staticmethod
     def raise_(error: Any) -> None:
@@ -124,6 +270,91 @@ class Flow:
         with tracing_as(None):
             made = error() if isinstance(error, type) else error
         raise Raised(made)
+
+    # ------------------------------------------------------------------ expressions
+
+    @staticmethod
+    def iterable(function: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return what `range`, `zip`, `enumerate` or `reversed` gives to a `for`, of unknown length where need be."""
+        function = _unshimmed(function)
+        tracer = active_tracer()
+        is_asked = tracer is not None and tracer.keeps_control_flow and function in _ITERABLES
+        opened = call(tracer, function, args, kwargs) if is_asked else None  # type: ignore[arg-type]
+        return function(*args, **kwargs) if opened is None else opened
+
+    @staticmethod
+    def call(function: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return what a builtin gives, recorded where traced values decide how."""
+        function = _unshimmed(function)
+        tracer = active_tracer()
+        if tracer is not None and tracer.keeps_control_flow and not kwargs and args:
+            first = args[0]
+            if function in (any, all) and len(args) == 1 and not tracer.is_open_iterable(first):
+                return _first(iter(first), function is any)
+            if function in (int, float) and tracer._is_proxy(first):
+                return tracer.call_function(function, args, kwargs)
+            if function in _CONSUMERS and tracer.is_open_iterable(first):
+                return tracer.call_function(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    @staticmethod
+    def choose(
+        test: Any, then: Callable[[], Any], orelse: Callable[[], Any], held: Callable[[], Any] = tuple
+    ) -> Any:
+        """Return `then() if test else orelse()`."""
+        tracer = _open_tracer(test)
+        if tracer is None:
+            return then() if test else orelse()
+        return record_branches(tracer, test, then, orelse, held)
+
+    @staticmethod
+    def and_(held: Callable[[], Any], first: Any, *rest: Callable[[], Any]) -> Any:
+        """Return `first and rest[0]() and ...`."""
+        if not rest:
+            return first
+        tracer = _open_tracer(first)
+        if tracer is None:
+            return Flow.and_(held, rest[0](), *rest[1:]) if first else first
+        otherwise = False if tracer.is_bool(first) else first
+        return record_branches(
+            tracer, first, lambda: Flow.and_(held, rest[0](), *rest[1:]), lambda: otherwise, held
+        )
+
+    @staticmethod
+    def or_(held: Callable[[], Any], first: Any, *rest: Callable[[], Any]) -> Any:
+        """Return `first or rest[0]() or ...`."""
+        if not rest:
+            return first
+        tracer = _open_tracer(first)
+        if tracer is None:
+            return first if first else Flow.or_(held, rest[0](), *rest[1:])
+        at_once = True if tracer.is_bool(first) else first
+        return record_branches(
+            tracer, first, lambda: at_once, lambda: Flow.or_(held, rest[0](), *rest[1:]), held
+        )
+
+    @staticmethod
+    def compare(held: Callable[[], Any], left: Any, name: str, value: Callable[[], Any], *rest: Any) -> Any:
+        """Return the result of a chain of comparisons.
+
+        Args:
+            held: Gives variables that the operands read.
+            left: The first operand.
+            name: Name of the first operator in the syntax tree.
+            value: Gives the second operand.
+            *rest: Further operators and operands.
+        """
+        right = value()
+        result = _COMPARISONS[name](left, right)
+        if not rest:
+            return result
+        return Flow.and_(held, result, lambda: Flow.compare(held, right, *rest))
+
+    @staticmethod
+    def not_(value: Any) -> Any:
+        """Return `not value`."""
+        tracer = _open_tracer(value)
+        return not value if tracer is None else tracer.call_function(operator.not_, (value,), {})
 
 
 flow = Flow()

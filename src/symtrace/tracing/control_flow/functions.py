@@ -7,7 +7,7 @@ import types
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["function_of"]
+__all__ = ["function_of", "key_of", "maker_of", "with_inner"]
 
 
 def function_of(frame: FrameType) -> types.FunctionType | None:
@@ -38,3 +38,38 @@ def _with_code(value: Any, code: CodeType) -> types.FunctionType | None:
             return value
         value = value.__dict__.get("__wrapped__")
     return None
+
+
+def key_of(code: CodeType) -> tuple[str, int, str]:
+    """Return what tells code that was compiled from the same text."""
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
+def maker_of(frame: FrameType, outside: FrameType | None) -> FrameType | None:
+    """Return the frame that makes the function of a frame anew each time, if it runs inside of `outside`."""
+    key = key_of(frame.f_code)
+    current = frame.f_back
+    while current is not None and current is not outside:
+        if _makes(current.f_code, key):
+            return maker_of(current, outside) or current
+        current = current.f_back
+    return None
+
+
+def _makes(code: CodeType, key: Any) -> bool:
+    return any(
+        isinstance(const, CodeType) and (key_of(const) == key or _makes(const, key))
+        for const in code.co_consts
+    )
+
+
+def with_inner(code: CodeType, keys: set[Any], lift: Any) -> CodeType:
+    """Return code with some of the functions that it makes lifted."""
+    consts = []
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            if key_of(const) in keys:
+                const = lift(const) or const
+            const = with_inner(const, keys, lift)
+        consts.append(const)
+    return code.replace(co_consts=tuple(consts))

@@ -2,55 +2,93 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Collection
+from types import CodeType, FrameType
+from typing import Any
 
 from ..frames import user_frame
 from ..hooks import PatchSet
 from ..state import Need, Restart
 from .flow import flow
-from .functions import function_of
+from .functions import function_of, key_of, maker_of, with_inner
 from .lift import FLOW, lifted_code
 
 __all__ = ["lift", "lift_asking"]
 
+_OWN = "control flow"
 _MOST_OF_ONE_TEXT = 8
 """How many functions made from one piece of text are lifted: one that each trace makes anew never would be."""
 
 
-def lift(patches: PatchSet, function: types.FunctionType, lifted: set[int]) -> None:
-    """Have a function tell which way it goes, if its text can be found.
+def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int]) -> None:
+    """Have functions tell which way they go, where their text can be found.
 
     Args:
-        patches: Receives the change.
-        function: The function.
-        lifted: Identities of functions that were tried before; receives that of this one.
+        patches: Receives the changes.
+        needs: Tell the functions, and those that others make anew each time they run.
+        lifted: Receives the identities of the functions.
     """
-    lifted.add(id(function))
-    code = lifted_code(function.__code__)
-    if code is not None:
-        patches.patch(function.__globals__, FLOW, lambda before: flow)
-        patches.patch_code(function, lambda before: code)
+    inner: dict[int, set[Any]] = {}
+    functions: dict[int, types.FunctionType] = {}
+    for need in needs:
+        if type(need.place) is types.FunctionType:
+            functions[need.identity] = need.place
+            keys = inner.setdefault(need.identity, set())
+            if type(need.name) is tuple:
+                keys.add(need.name)
+            else:
+                lifted.add(need.identity)
+    for identity, function in functions.items():
+        code = _changed(function.__code__, identity in lifted, inner[identity])
+        if code is not None:
+            patches.patch(function.__globals__, FLOW, lambda before: flow)
+            patches.patch_code(function, functools.partial(_given, code))
 
 
-def lift_asking(needs: Collection[Need], lifted: set[int]) -> None:
+def _given(code: CodeType, before: Any) -> CodeType:
+    return code
+
+
+def _changed(code: CodeType, is_asked: bool, keys: set[Any]) -> CodeType | None:
+    """Return code that is lifted, and so are functions that it makes; None if nothing of it can be."""
+    own = lifted_code(code) if is_asked else None
+    if not keys:
+        return own
+    return with_inner(own or code, keys, lifted_code)
+
+
+def lift_asking(needs: Collection[Need], lifted: set[int], outside: FrameType | None) -> None:
     """Start the trace again with the function lifted that is asking for a decision, if there is a way.
 
     Args:
         needs: What is watched already.
         lifted: Identities of functions that are lifted.
+        outside: The frame that runs the trace.
 
     Raises:
         Restart: There is.
     """
     frame = user_frame(3)
-    function = None if frame is None else function_of(frame)
+    if frame is None:
+        return
+    maker = maker_of(frame, outside)
+    if maker is not None:
+        function = function_of(maker)
+        if function is None or lifted_code(frame.f_code) is None:
+            return
+        need = Need(function, key_of(frame.f_code), id(function))
+        if need not in needs:
+            raise Restart(need)
+        return
+    function = function_of(frame)
     if function is None or id(function) in lifted:
         return
     place = function.__code__.co_filename, function.__code__.co_firstlineno, function.__qualname__
     if sum(_text_place(need.place) == place for need in needs) >= _MOST_OF_ONE_TEXT:
         return
-    need = Need.of(function, "control flow")
+    need = Need.of(function, _OWN)
     if need not in needs and lifted_code(function.__code__) is not None:
         raise Restart(need)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["always_leaves", "bound_names", "contains", "walk_scope"]
+__all__ = ["Captures", "always_leaves", "bound_names", "contains", "note_live", "walk_scope"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -67,3 +67,106 @@ def always_leaves(statements: list[Any]) -> bool:
     if isinstance(last, ast.With):
         return always_leaves(last.body)
     return False
+
+
+_Place = tuple[int, int]
+
+_AT_ONCE = frozenset({"sorted", "min", "max"})
+"""Builtins that are done with a function when they return."""
+
+
+class Captures:
+    """Which variables the functions inside of a function see, so that blocks become functions only where that stays so.
+
+    Args:
+        body: Statements of the function.
+    """
+
+    def __init__(self, body: list[Any]) -> None:
+        self._functions: list[tuple[_Place, _Place, set[str]]] = []
+        self._bindings: dict[str, list[_Place]] = {}
+        self._loops: list[tuple[_Place, _Place]] = []
+        at_once = {id(node) for root in body for call in ast.walk(root) for node in _used_at_once(call)}
+        for node in walk_scope(body):
+            if isinstance(node, (*_SCOPES, ast.GeneratorExp)) and id(node) not in at_once:
+                self._functions.append((*_extent([node]), _free_reads(node)))
+            if isinstance(node, ast.For | ast.While):
+                self._loops.append(_extent([node]))
+            if isinstance(node, _SCOPES) or not isinstance(node, ast.stmt | ast.Name | ast.NamedExpr):
+                names = bound_names([node]) if isinstance(node, _SCOPES) else []
+            else:
+                is_compound = any(hasattr(node, part) for part in ("body", "handlers", "cases"))
+                names = [] if is_compound else bound_names([node])
+            for name in names:
+                self._bindings.setdefault(name, []).append((node.lineno, node.col_offset))
+
+    def allow(self, statements: list[Any]) -> bool:
+        """Tell whether statements can become a function whose parameters are the variables that they touch."""
+        start, end = _extent(statements)
+        bound = set(bound_names(statements))
+        around = [loop for loop in self._loops if loop[0] < start and end <= loop[1]]
+        for first, last, reads in self._functions:
+            if start <= first and last <= end:
+                places = [place for name in reads for place in self._bindings.get(name, ())]
+                outside = [place for place in places if not start <= place <= end]
+                if any(place > end or _in(around, place) for place in outside):
+                    return False
+            elif reads & bound and (first < start or _in(around, first)):
+                return False
+        return True
+
+
+def _used_at_once(call: Any) -> list[Any]:
+    """Return functions that a call is given and is done with when it returns."""
+    if not isinstance(call, ast.Call):
+        return []
+    given = [*call.args, *[keyword.value for keyword in call.keywords]]
+    found = [one for one in given if isinstance(one, ast.GeneratorExp)]
+    if isinstance(call.func, ast.Name) and call.func.id in _AT_ONCE:
+        found += [one for one in given if isinstance(one, ast.Lambda)]  # type: ignore[misc]
+    return found
+
+
+def _in(loops: list[tuple[_Place, _Place]], place: _Place) -> bool:
+    return any(start <= place <= end for start, end in loops)
+
+
+def _extent(nodes: list[Any]) -> tuple[_Place, _Place]:
+    first, last = nodes[0], nodes[-1]
+    return (first.lineno, first.col_offset), (last.end_lineno, last.end_col_offset)
+
+
+def _free_reads(function: Any) -> set[str]:
+    """Return the names that a function inside reads, its own parameters left aside."""
+    found = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    args = getattr(function, "args", None)
+    own = () if args is None else (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+    return found - {item.arg for item in own if item is not None}
+
+
+def note_live(body: list[Any]) -> None:
+    """Note at each `if` and loop, as `_live`, which names are read elsewhere, or in a loop around it."""
+    total = _reads(body)
+    stack: list[tuple[Any, bool]] = [(statement, False) for statement in body]
+    while stack:
+        node, in_loop = stack.pop()
+        is_loop = isinstance(node, ast.For | ast.While)
+        if is_loop or isinstance(node, ast.If):
+            inside = {} if in_loop else _reads([node])
+            node._live = {name for name, count in total.items() if count > inside.get(name, 0)}
+        stack.extend((child, in_loop or is_loop) for child in ast.iter_child_nodes(node))
+
+
+def _reads(nodes: list[Any]) -> dict[str, int]:
+    """Return how often names are read, functions inside included."""
+    found: dict[str, int] = {}
+    for root in nodes:
+        for node in ast.walk(root):
+            name = None
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                name = node.id
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                name = node.target.id
+            if name is not None:
+                found[name] = found.get(name, 0) + 1
+    return found

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import TraceError
 from ...ir import Node
+from ...values import outside_modes
+from .. import hooks
 from ..blame import data_dependent, expression, here
 from ..frames import user_frame
 from ..shims import SHIMS
@@ -100,6 +102,8 @@ class ExampleAnswers(Tracer):
     def number_of(self, tensor: Any, kind: type, asked_for: str) -> Any:
         """Return `kind(tensor)` of a tensor of one element."""
         value, other, is_open = self._answer(tensor, kind)
+        if kind is not bool and self.keeps_control_flow and not self._has_content(tensor):
+            self.lift_asking()  # a fake tensor may know its number, but the next call has another
         node = self.create_node("call_function", kind, (self.create_arg(tensor),), {})
         number = wrap_number(cast(Any, self), node, value, other, is_open)
         return number if kind is bool else self.pin(number, asked_for)
@@ -107,10 +111,20 @@ class ExampleAnswers(Tracer):
     def _answer(self, tensor: Any, kind: type) -> tuple[Any, Any, bool]:
         """Return what a tensor of one element converts to, what it could with other data, and whether data decides."""
         try:
-            value = kind(self._content.of(self.create_arg(tensor)))
+            content = self._content.of(self.create_arg(tensor))
+            with hooks.unwatched(), outside_modes():
+                value = kind(content)
         except NoContent:
             return self._evaluator.call(lambda t: kind(t.item()), (tensor,), {})
         return value, value, False
+
+    def _has_content(self, tensor: Any) -> bool:
+        """Tell whether sizes alone decide what is in a tensor."""
+        try:
+            self._content.of(self.create_arg(tensor))
+        except NoContent:
+            return False
+        return True
 
     def list_of(self, tensor: Any) -> Any:
         """Answer `tolist`."""

@@ -12,6 +12,7 @@ import torch.utils._pytree as pytree  # the public home of pytrees, underscore a
 from ...values import DATA_DEPENDENT, FakeTensor, FakeTensorMode, fake_on, outside_modes
 from ..hooks import real_size, unwatched
 from ..proxy import Proxy
+from .lists import TracedList
 from .numbers import _Traced
 
 __all__ = ["Contradiction", "Evaluator", "Undecided"]
@@ -134,6 +135,12 @@ class Evaluator:
             if value.is_open:
                 found.append(True)
             return value._other if for_other else value._value
+        if cls is TracedList:
+            found.append(True)
+            items = [
+                self._given(one, for_other, found) for one in (value.others if for_other else value.items)
+            ]
+            return items if value.kind is list else tuple(items)
         if issubclass(cls, Proxy):
             raise Undecided
         if issubclass(cls, torch.Tensor):

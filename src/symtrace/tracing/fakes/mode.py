@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from torch.overrides import TorchFunctionMode
@@ -125,7 +126,8 @@ def _number(kind: type, asked_for: str) -> Any:
 
 
 def _contains(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
-    return tracer.truth((args[0] == args[1]).any())
+    same = tracer.call_function(operator.eq, (args[0], args[1]), {})
+    return tracer.truth(tracer.call_method("any", (same,), {}))
 
 
 def _as_it_is(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:

@@ -21,6 +21,7 @@ from ..frames import last_line, last_user_frame
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..identity import may_be_one
+from ..kinds import class_matches
 from ..proxy import Proxy
 from ..state import Need, Restart
 from .answers import ExampleAnswers
@@ -28,7 +29,9 @@ from .content import Content
 from .evaluate import Contradiction, Evaluator, Undecided
 from .higher_order import HIGHER_ORDER, evaluate_function
 from .inputs import ExampleInputs
+from .joints import ExampleJoints, another
 from .leaves import leaving_state
+from .lists import TracedList
 from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
 from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part
@@ -44,7 +47,7 @@ _KNOWN_OWNERS = frozenset({"torch", "torchvision", "_operator", "builtins", "mat
 """Packages whose functions give results of a rank that follows from ranks."""
 
 
-class ExampleTracer(ExampleInputs, ExampleAnswers):
+class ExampleTracer(ExampleInputs, ExampleJoints, ExampleAnswers):
     """Traces with example inputs: the traced values are fake tensors, and numbers that know their value.
 
     What the program decides on sizes, types, dtypes and devices follows the examples; each decision becomes a guard.
@@ -63,6 +66,7 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
         self._given: dict[Node, Any] = {}
         self.values: dict[Node, Any] = {}
         self.facts: dict[Node, Any] = {}
+        self.several: dict[int, Any] = {}
         self.ranks: dict[Node, int] = {}
         self._inputs: list[FakeTensor] = []
         self._ranks_pinned = self._sizes_pinned = False
@@ -120,6 +124,11 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
             return wrap_number(self, source, value, other if type(other) is cls else value, is_open)
         if value is None or issubclass(cls, _Traced):
             return value
+        is_of_any_length = (
+            is_open and cls in (tuple, list) and cls is type(other) and len(value) != len(other)
+        )
+        if is_of_any_length and self.keeps_control_flow:
+            return TracedList(self.node_of(source), self, value, other, cls)
         if issubclass(cls, tuple | list):
             others = (
                 other if issubclass(type(other), tuple | list) and len(other) == len(value) else list(value)
@@ -277,12 +286,14 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
         if not is_open and (type(value) in NUMBERS or type(value) is hooks.real_size):
             self.facts[node] = value
         result = self.track(value, other, node, is_open)
+        if self.several:
+            self.pass_on_several((args, kwargs), result)
         if kind == "get_attr" or target in SQUEEZING or self._is_opaque_call(kind, target):
             # Their ranks do not follow from those of the inputs.
             for leaf in pytree.tree_leaves(result):
                 if type(leaf) is FakeTensor:
                     self._guard_rank(leaf)
-        if type(value) in (tuple, list) and (kind == "get_attr" or target in COUNTED):
+        if type(result) in (tuple, list) and (kind == "get_attr" or target in COUNTED):
             self._guard_length(node, value)
         if kind == "get_attr" and type(result) is list:
             self._input_containers.watch(f"self.{target}", result)
@@ -344,7 +355,13 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
             function = leaving_state(self.root, module, self._evaluator.module(module))
         else:
             function = target
-        return self._evaluator.call(function, args, kwargs)
+        value, other, is_open = self._evaluator.call(function, args, kwargs)
+        reads = (kind == "call_method" and target == "item") or target in (int, float, bool)
+        if reads and not is_open and type(args[0]) is FakeTensor and self.keeps_control_flow:
+            # A fake tensor may know its number, but the next call has another.
+            is_open = not self._has_content(args[0])
+            other = another(value) if is_open else other
+        return value, other, is_open
 
     # ------------------------------------------------------------------ what is known of tensors
 
@@ -429,38 +446,6 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
             self._checked.add(same)
             add_guard(self, node, value)
 
-    def is_open(self, value: Any) -> bool:
-        """Tell whether only the run can say if a traced value is true."""
-        if type(value) is FakeTensor:
-            return self._answer(value, bool)[2]
-        return bool(value.is_open) if isinstance(value, _Traced) else super().is_open(value)
-
-    def prefers_else(self, test: Any) -> bool:
-        """Tell whether the example goes the second way."""
-        return isinstance(test, _Traced) and not test._value
-
-    def may_merge(self, one: Any, two: Any) -> bool:
-        """Tell whether two values can be results of the two ways of one decision."""
-        one, two = self._plain(one), self._plain(two)
-        if isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor):
-            with hooks.unwatched():
-                return one.dtype == two.dtype and one.device == two.device
-        return type(one) is type(two) and type(one) in NUMBERS
-
-    def _plain(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor) and type(value) is not FakeTensor:
-            return self._evaluator.stand_in(value)
-        return value._value if isinstance(value, _Traced) else value
-
-    def merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
-        """Return the value that is one of two, read from a result of a node."""
-        one, two = self._plain(one), self._plain(two)
-        if type(one) is not FakeTensor:
-            return self.track(one, two, Part(node, operator.getitem, index), is_open=True)
-        value = self._alias(one)
-        self._evaluator.keep_other(value, two)
-        return self.track(value, two, Part(node, operator.getitem, index))
-
     def _forget_nodes(self, erased: set[Node]) -> None:
         """Forget nodes that were taken out of the graph: what they read is read again."""
         super()._forget_nodes(erased)
@@ -483,14 +468,6 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
                 self._pinned.add(node)
                 return True
         return False
-
-    def outer_of(self, placeholder: Node) -> Node | None:
-        """Return the node that a placeholder of a region stands for."""
-        for level in self.levels:
-            for outer, inner in level.captured.items():
-                if inner is placeholder:
-                    return outer
-        return None
 
     def input_value(self, placeholder: Node) -> Any:
         """Return the traced value of an input, with plain numbers for traced ones."""
@@ -530,7 +507,10 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
 
     def _on_isinstance(self, value: Any, classes: Any) -> bool:
         if issubclass(type(value), _Traced):
+            self.refuse_several(value)
             return hooks.original_isinstance(value._value, classes)
+        if type(value) is TracedList:
+            return class_matches(value.kind, classes)
         return not issubclass(type(value), torch.Tensor) and super()._on_isinstance(value, classes)
 
     def _on_question(self, asked: str, values: list[Any]) -> None:
@@ -545,7 +525,8 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
             return
         super()._on_question(asked, values)
 
-    def _on_fake_isinstance(self, classes: Any) -> bool:
+    def _on_fake_isinstance(self, value: Any, classes: Any) -> bool:
+        self.refuse_several(value)
         return issubclass(torch.Tensor, classes)
 
     def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
@@ -553,8 +534,11 @@ class ExampleTracer(ExampleInputs, ExampleAnswers):
 
     def class_of(self, value: Any) -> type:
         """Return the class that `type(value)` would give for the value itself."""
+        self.refuse_several(value)
         if isinstance(value, _Traced):
             return type(value._value)
+        if type(value) is TracedList:
+            return value.kind
         return torch.Tensor if isinstance(value, torch.Tensor) else super().class_of(value)
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:

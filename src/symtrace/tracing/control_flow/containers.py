@@ -1,0 +1,295 @@
+"""Lists and dicts that a path of a decision, or a round of a loop, may change: each path has copies of its own."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import sys
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from ..frames import is_internal, is_internal_file
+from ..snapshot import Snapshot
+from .levels import refusal
+from .trees import THUNK
+from .variables import LOST
+
+if TYPE_CHECKING:
+    from ..watching import Watcher
+
+__all__ = ["Variables", "changed", "put_in", "refuse_holders", "watched"]
+
+_COPIED = (list, dict, set)
+_CHANGES = "changes a container on one way of a decision or in a loop"
+
+
+def watched(values: tuple[Any, ...], held: Callable[[], Any]) -> Snapshot:
+    """Return what containers and objects are before a path is recorded, on which they must not change.
+
+    Args:
+        values: Variables.
+        held: Gives those of enclosing functions.
+    """
+    found = Snapshot(nn.Module(), None)
+    try:
+        free = held()
+    except NameError:  # one of them has no value yet
+        free = ()
+    for value in (*values, *free):
+        found.watch("a variable", value)
+    return found
+
+
+class Variables:
+    """The variables before a decision.
+
+    Args:
+        tracer: Records.
+        values: Their values.
+        held: Gives the values of those of enclosing functions.
+
+    Attributes:
+        before: Their values.
+    """
+
+    __slots__ = ("_copies", "_held", "_tracer", "before")
+
+    def __init__(self, tracer: Watcher, values: tuple[Any, ...], held: Callable[[], Any]) -> None:
+        self._tracer = tracer
+        self._held = held
+        self.before = values
+        self._copies: list[tuple[Any, ...]] = []
+
+    def run(self, record: Callable[[tuple[Any, ...]], Any]) -> Any:
+        """Record one path.
+
+        Args:
+            record: Records it, given the variables.
+
+        Raises:
+            TraceError: ST033, the path changes something that is no variable's own.
+        """
+        watch = watched(self.before, self._held)
+        copies = _copied(self.before)
+        self._copies.append(copies)
+        change = None
+        try:
+            path = record(copies)
+        finally:
+            change = watch.restore()
+        if change is not None:
+            raise refusal(self._tracer, _CHANGES)
+        return path
+
+    def grown(self, *, goes_on: bool) -> tuple[Any, ...] | None:
+        """Return the variables with traced lists for those that get other lengths on the two ways; None if none do.
+
+        Args:
+            goes_on: Whether the variables are read after the decision.
+
+        Raises:
+            TraceError: ST033, others hold a container that a path changes.
+        """
+        replacements: dict[int, Any] = {}
+        for index, (before, *after) in enumerate(zip(self.before, *self._copies, strict=True)):
+            if type(before) not in _COPIED or not any(changed(before, one) for one in after):
+                continue
+            lengths = {len(one) for one in after}
+            grows = type(before) is list and len(lengths) > 1
+            if type(before) is set or (grows and max(lengths) <= len(before)):
+                raise refusal(self._tracer, _CHANGES)
+            refuse_holders(self._tracer, before, (self.before,), callers=grows or not goes_on)
+            if grows:
+                longest = max(after, key=len)
+                replacements[index] = self._tracer.growing_list(before, longest[len(before) :])
+        if not replacements:
+            return None
+        return tuple([replacements.get(index, one) for index, one in enumerate(self.before)])
+
+    def existing(self) -> frozenset[int]:
+        """Return the identities of the lists and dicts that were there before."""
+        return frozenset(id(part) for part in _containers_in(self.before, []))
+
+    def own(self, value: Any, which: int) -> Any:
+        """Return what a path gives, with the containers of the program in place of copies that are as they were."""
+        copies, replaced = self._copies[which], {}
+        for before, one in zip(self.before, copies, strict=True):
+            if type(before) in _COPIED and not changed(before, one):
+                replaced[id(one)] = before
+        return _exchanged(value, replaced)
+
+    def separate(self, values: Any, which: int) -> Any:
+        """Return the variables after a path, those marked as lost that hold a container of another one."""
+        owners: dict[int, int] = {}
+        for index, pair in enumerate(zip(self.before, self._copies[which], strict=True)):
+            for one in pair:
+                if type(one) in _COPIED:
+                    owners.setdefault(id(one), index)
+        result = list(values)
+        for index, value in enumerate(values):
+            if value is self.before[index] or value is self._copies[which][index]:
+                continue
+            for part in _containers_in(value, []):
+                if owners.setdefault(id(part), index) != index:
+                    result[index] = LOST
+        return tuple(result)
+
+    def write_back(self, result: tuple[Any, ...], ways: list[Any]) -> tuple[Any, ...]:
+        """Return the variables after the decision; containers that have changed in place are the same objects.
+
+        Args:
+            result: The merged variables.
+            ways: Those after each path, None for one that raises.
+        """
+        final = list(result)
+        for index, before in enumerate(self.before):
+            if type(before) not in _COPIED or not self._was_changed(index):
+                continue
+            if self._is_kept(index, ways):
+                put_in(before, final[index])
+                final[index] = before
+            else:
+                refuse_holders(self._tracer, before, (self.before,), callers=True)
+        return tuple(final)
+
+    def is_kept(self, container: Any, ways: list[Any]) -> bool:
+        """Tell whether a container is that of a variable, and still is after each path."""
+        return any(
+            one is container and ways != [None, None] and self._is_kept(index, ways)
+            for index, one in enumerate(self.before)
+        )
+
+    def _is_kept(self, index: int, ways: list[Any]) -> bool:
+        return all(
+            way is None or way[index] is copies[index] for way, copies in zip(ways, self._copies, strict=True)
+        )
+
+    def _was_changed(self, index: int) -> bool:
+        return any(changed(self.before[index], copies[index]) for copies in self._copies)
+
+
+def _exchanged(value: Any, replaced: dict[int, Any]) -> Any:
+    """Return a value with some containers replaced; the value itself if there are none in it."""
+    if id(value) in replaced:
+        return replaced[id(value)]
+    kind = type(value)
+    if kind is tuple or kind is list:
+        items = [_exchanged(item, replaced) for item in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else kind(items)
+    if kind is dict:
+        items = [_exchanged(item, replaced) for item in value.values()]
+        is_same = all(a is b for a, b in zip(items, value.values(), strict=True))
+        return value if is_same else dict(zip(value, items, strict=True))
+    return value
+
+
+def _copied(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    memo: dict[int, Any] = {}
+    return tuple(
+        [memo.setdefault(id(one), copy.copy(one)) if type(one) in _COPIED else one for one in values]
+    )
+
+
+def put_in(container: Any, new: Any) -> None:
+    """Give a list or dict the items of another."""
+    if type(container) is list:
+        container[:] = new
+    else:
+        container.clear()
+        container.update(new)
+
+
+def changed(value: Any, other: Any) -> bool:
+    """Tell whether two containers differ in their items."""
+    if len(value) != len(other):
+        return True
+    if type(value) is set:
+        return {id(one) for one in value} != {id(one) for one in other}
+    if type(value) is dict and list(value) != list(other):
+        return True
+    parts = (value.values(), other.values()) if type(value) is dict else (value, other)
+    return any(a is not b for a, b in zip(*parts, strict=True))
+
+
+def _containers_in(value: Any, found: list[Any]) -> list[Any]:
+    """Return the lists and dicts in a value, itself included."""
+    if type(value) in (list, dict):
+        found.append(value)
+    if type(value) in (list, tuple, dict):
+        for item in value.values() if type(value) is dict else value:
+            _containers_in(item, found)
+    return found
+
+
+def refuse_holders(tracer: Watcher, container: Any, known: tuple[Any, ...], *, callers: bool) -> None:
+    """Stop where a container changes under control flow that others hold, who would not see it.
+
+    Args:
+        tracer: Records.
+        container: The container.
+        known: Objects that may hold it.
+        callers: Whether callers that hold it count as well.
+
+    Raises:
+        TraceError: ST033.
+
+    Cost: a look at all objects there are.
+    """
+    frames = _frames(tracer)
+    if tracer._snapshot.watches(container) or _is_held(container, {id(one) for one in known}, frames):
+        raise refusal(tracer, _CHANGES + ", which something else holds as well")
+    holders = [
+        (frame, name)
+        for frame in frames
+        if not is_internal(frame)
+        for name, value in frame.f_locals.items()
+        if value is container
+    ]
+    own = [one for one in holders if one[0] is holders[0][0]]
+    if len(own) > 1 or (callers and len(holders) > 1):
+        raise refusal(tracer, _CHANGES + ", which the caller or another variable holds as well")
+
+
+def _frames(tracer: Watcher) -> list[types.FrameType]:
+    found = []
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame is not tracer._outside:
+        found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def _is_held(value: Any, known: set[int], frames: list[types.FrameType]) -> bool:
+    """Tell whether an object refers to a value, frames, ours and tuples that merely pass it on left aside."""
+    holders = gc.get_referrers(value)
+    ours = known | {id(frame.f_locals) for frame in frames} | {id(holders)}
+    for holder in holders:
+        kind = type(holder)
+        if id(holder) in ours or kind is types.FrameType or kind.__module__.startswith("symtrace."):
+            continue
+        if kind is types.CellType:
+            if _is_seen(holder):
+                return True
+        elif kind is not tuple or any(
+            type(one) in (list, dict, set) and id(one) not in ours for one in gc.get_referrers(holder)
+        ):
+            return True
+    return False
+
+
+def _is_seen(cell: types.CellType) -> bool:
+    """Tell whether a function of the program has a variable of another one."""
+    for closure in gc.get_referrers(cell):
+        if type(closure) is tuple:
+            for function in gc.get_referrers(closure):
+                if type(function) is types.FunctionType and not _is_made_by_lifting(function):
+                    return True
+    return False
+
+
+def _is_made_by_lifting(function: types.FunctionType) -> bool:
+    code = function.__code__
+    return THUNK in code.co_varnames or is_internal_file(code.co_filename)

@@ -1,0 +1,127 @@
+"""Lifts what decides inside expressions, and gives builtins that go through traced values to `flow`."""
+
+# ruff: noqa: D102 - visitors are named by the nodes that they take
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import Any
+
+from .scopes import contains, walk_scope
+from .trees import FLOW, at, flow_call, load, names_tuple, thunk
+
+__all__ = ["Expressions", "may_be_traced"]
+
+_BUILTINS = frozenset({"sum", "any", "all", "min", "max", "list", "tuple", "sorted", "int", "float"})
+"""Builtins that `flow` calls on behalf of a lifted function."""
+
+_ITERABLES = frozenset({"range", "zip", "enumerate", "reversed"})
+"""Builtins that `flow` calls where a `for` goes through what they give."""
+
+
+def may_be_traced(test: Any) -> bool:
+    """Tell whether a test can give anything but a plain bool of Python's own."""
+    if isinstance(test, ast.Constant):
+        return False
+    if isinstance(test, ast.Compare):
+        return not all(isinstance(operator, ast.Is | ast.IsNot) for operator in test.ops)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return may_be_traced(test.operand)
+    if isinstance(test, ast.BoolOp):
+        return any(may_be_traced(value) for value in test.values)
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+        return test.func.id not in ("isinstance", "hasattr", "callable", "issubclass")
+    return True
+
+
+class Expressions(ast.NodeTransformer):
+    """Lifts `and`, `or`, `not`, chains of comparisons, conditional expressions, and calls of builtins.
+
+    Args:
+        code: Code of the function.
+        first: Its first parameter.
+        own: Its variables, those of enclosing functions included.
+    """
+
+    def __init__(self, code: CodeType, first: str | None, own: frozenset[str]) -> None:
+        self._code = code
+        self._first = first
+        self._own = own - {"__class__"}
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node  # a function of its own
+
+    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def _is_simple(self, *nodes: Any) -> bool:
+        return not contains(nodes, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
+
+    def _held(self, *nodes: Any) -> ast.Lambda:
+        """Return a function that gives the variables that expressions read, and so may change what is in them."""
+        found = {node.id for node in walk_scope(nodes) if isinstance(node, ast.Name) and node.id in self._own}
+        return thunk(names_tuple(sorted(found)))
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        held = self._held(node.body, node.orelse)
+        self.generic_visit(node)
+        if not may_be_traced(node.test) or not self._is_simple(node.body, node.orelse):
+            return node
+        return at(flow_call("choose", node.test, thunk(node.body), thunk(node.orelse), held), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        held = self._held(*node.values)
+        self.generic_visit(node)
+        if not any(map(may_be_traced, node.values)) or not self._is_simple(*node.values[1:]):
+            return node
+        method = "and_" if isinstance(node.op, ast.And) else "or_"
+        return at(flow_call(method, held, node.values[0], *map(thunk, node.values[1:])), node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        held = self._held(*node.comparators)
+        self.generic_visit(node)
+        if len(node.ops) == 1 or not self._is_simple(*node.comparators):
+            return node
+        pairs: list[Any] = []
+        for operator, value in zip(node.ops, node.comparators, strict=True):
+            pairs.extend((ast.Constant(type(operator).__name__), thunk(value)))
+        return at(flow_call("compare", held, node.left, *pairs), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Not) or not may_be_traced(node.operand):
+            return node
+        return at(flow_call("not_", node.operand), node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        node.iter = _iterable(node.iter)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args
+        if is_super and self._first is not None and "__class__" in self._code.co_freevars:
+            node.args = [load("__class__"), load(self._first)]
+        if isinstance(node.func, ast.Name) and node.func.id in _BUILTINS and node.args:
+            call = ast.Attribute(load(FLOW), "call", ast.Load())
+            return at(ast.Call(call, [node.func, *node.args], node.keywords), node)
+        return at(node, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        self.generic_visit(node)
+        if node.attr.startswith("__") and not node.attr.endswith("__"):
+            names = [
+                name for name in self._code.co_names if name.startswith("_") and name.endswith(node.attr)
+            ]
+            node.attr = names[0] if names else node.attr
+        return node
+
+
+def _iterable(node: Any) -> Any:
+    """Return what a `for` goes through, with the builtins in it left to `flow`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ITERABLES):
+        return node
+    args = [_iterable(arg) for arg in node.args]
+    call = ast.Attribute(load(FLOW), "iterable", ast.Load())
+    return at(ast.Call(call, [node.func, *args], node.keywords), node)

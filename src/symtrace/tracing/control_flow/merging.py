@@ -1,0 +1,181 @@
+"""Merges what two ways of a decision leave behind, leaf by leaf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...errors import TraceError
+from ...ir import Node
+from ...ops import program
+from .levels import refusal
+from .variables import HOLE, LOST, UNDEFINED, Maybe
+
+if TYPE_CHECKING:
+    from ..watching import Watcher
+
+__all__ = ["Merger"]
+
+
+@dataclass(frozen=True)
+class _Result:
+    """A place in a merged value that a result of the node fills."""
+
+    index: int
+    is_maybe: bool = False
+
+
+class Merger:
+    """Finds out where the results of two paths differ.
+
+    Args:
+        tracer: Records.
+        raised: Whether each path ends in an exception.
+        existing: Identities of the lists and dicts that were there before the decision.
+        is_strict: Values that can't stand for one another are refused at once, even if nothing should read them.
+
+    Attributes:
+        rebuilt: Lists and dicts that were there before, in whose place a merged one stands.
+        outputs: For each path, the values that have to be results of its region.
+        prefers_else: Whether the example goes the second way.
+    """
+
+    def __init__(
+        self, tracer: Watcher, raised: tuple[bool, bool], existing: frozenset[int], is_strict: bool
+    ) -> None:
+        self._tracer = tracer
+        self._existing = existing
+        self._is_strict = is_strict
+        self.rebuilt: list[Any] = []
+        self._raised = raised
+        self.outputs: tuple[list[Any], list[Any]] = ([], [])
+        self.prefers_else = False
+
+    def merge(self, one: Any, two: Any) -> Any:
+        """Return the common structure of two values, with `_Result` where they differ.
+
+        Raises:
+            TraceError: ST033, they can't stand for one another.
+        """
+        if self._raised[0]:
+            return self._only(two, 1)
+        if self._raised[1]:
+            return self._only(one, 0)
+        if one is two:
+            return one
+        if one is HOLE or two is HOLE:
+            return self._only(two, 1) if one is HOLE else self._only(one, 0)
+        if any(value is UNDEFINED or value is LOST or type(value) is Maybe for value in (one, two)):
+            return self._maybe(one, two)
+        cls = type(one)
+        self.rebuilt += [value for value in (one, two) if id(value) in self._existing]
+        if cls is type(two) and cls in (tuple, list) and len(one) == len(two):
+            return cls([self.merge(a, b) for a, b in zip(one, two, strict=True)])
+        if cls is type(two) and cls is dict and list(one) == list(two):
+            return {key: self.merge(one[key], two[key]) for key in one}
+        is_traced = self._tracer.is_traced(one) or self._tracer.is_traced(two)
+        if not is_traced and cls is type(two) and _equal(one, two):
+            return one
+        if not self._tracer.may_merge(one, two):
+            raise refusal(self._tracer, "makes values of different kinds on two ways")
+        self.outputs[0].append(one)
+        self.outputs[1].append(two)
+        return _Result(len(self.outputs[0]) - 1)
+
+    def merge_variables(self, one: Any, two: Any, dead: frozenset[int]) -> Any:
+        """Merge the variables after two paths; those that nothing reads any more need not agree."""
+        if self._raised[0] or self._raised[1]:
+            return self.merge(one, two)
+        merged = []
+        for index, (a, b) in enumerate(zip(one, two, strict=True)):
+            merged.append(UNDEFINED if index in dead and a is not b else self._merge_or_lose(a, b))
+        return tuple(merged)
+
+    def merge_states(self, one: Any, two: Any, dead: frozenset[int]) -> Any:
+        """Merge the states of a loop after two paths."""
+        if self._raised[0] or self._raised[1]:
+            return self.merge(one, two)
+        first = [self.merge(a, b) for a, b in zip(one[:3], two[:3], strict=True)]
+        return *first, self.merge_variables(one[3], two[3], dead)
+
+    def _merge_or_lose(self, one: Any, two: Any) -> Any:
+        if self._is_strict:
+            return self.merge(one, two)
+        count, before, rebuilt = len(self.outputs[0]), self._tracer.refusal, list(self.rebuilt)
+        try:
+            return self.merge(one, two)
+        except TraceError as error:
+            if error.code != "ST033":
+                raise
+            self._tracer.refusal = before
+            self.rebuilt = rebuilt
+            for outputs in self.outputs:
+                del outputs[count:]
+            return LOST
+
+    def _maybe(self, one: Any, two: Any) -> Any:
+        """Merge two values of which one may be missing."""
+        if one is LOST or two is LOST:
+            return self._lost()
+        values = [value.value if type(value) is Maybe else value for value in (one, two)]
+        present = [value for value in values if value is not UNDEFINED]
+        fits = all(self._tracer.is_value(value) for value in present)
+        if not present:
+            return UNDEFINED
+        if not fits or (len(present) == 2 and not self._tracer.may_merge(*present)):
+            return self._lost()
+        for outputs, value in zip(self.outputs, values, strict=True):
+            outputs.append(program.UNASSIGNED if value is UNDEFINED else value)
+        return _Result(len(self.outputs[0]) - 1, is_maybe=True)
+
+    def _lost(self) -> Any:
+        if self._is_strict:
+            raise refusal(self._tracer, "makes values of different kinds on two ways")
+        return LOST
+
+    def _only(self, value: Any, which: int) -> Any:
+        """Return the structure of what one path gives, where the other one raises."""
+        cls = type(value)
+        if id(value) in self._existing:  # as it was before the decision
+            return value
+        if cls in (tuple, list):
+            return cls([self._only(item, which) for item in value])
+        if cls is dict:
+            return {key: self._only(item, which) for key, item in value.items()}
+        if cls is Maybe:
+            self.outputs[which].append(value.value)
+            self.outputs[1 - which].append(None)
+            return _Result(len(self.outputs[0]) - 1, is_maybe=True)
+        if not self._tracer.is_traced(value):
+            return value
+        self.outputs[which].append(value)
+        self.outputs[1 - which].append(None)
+        return _Result(len(self.outputs[0]) - 1)
+
+    def build(self, shape: Any, node: Node) -> Any:
+        """Return the merged value, its results read from a node."""
+        cls = type(shape)
+        if cls is _Result:
+            one, two = self.outputs[0][shape.index], self.outputs[1][shape.index]
+            if one is None or one is program.UNASSIGNED:
+                one = two
+            elif two is None or two is program.UNASSIGNED:
+                two = one
+            if self.prefers_else:
+                one, two = two, one
+            value = self._tracer.merged(one, two, node, shape.index)
+            return Maybe(value) if shape.is_maybe else value
+        if cls in (tuple, list):
+            items = [self.build(item, node) for item in shape]
+            return shape if all(a is b for a, b in zip(items, shape, strict=True)) else cls(items)
+        if cls is dict:
+            items_by_key = {key: self.build(item, node) for key, item in shape.items()}
+            return shape if all(items_by_key[key] is shape[key] for key in shape) else items_by_key
+        return shape
+
+
+def _equal(one: Any, two: Any) -> bool:
+    try:
+        return bool(one == two) and (type(one) is not float or repr(one) == repr(two))
+    except Exception:  # whatever a comparison of the user's raises, they are not known to be equal
+        return False

@@ -1,0 +1,161 @@
+"""Rewrites statements into others that are easier to lift."""
+
+# ruff: noqa: D102 - visitors are named by the nodes that they take
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .expressions import may_be_traced
+from .scopes import contains
+from .trees import FLOW, at, flow_call, load, names_tuple
+
+__all__ = ["Leaving", "Loads", "Matches", "as_if", "can_be_function", "leave", "leaves_loop", "with_raises"]
+
+
+class _Own(ast.NodeTransformer):
+    """Leaves functions inside of a function alone."""
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+
+
+class Leaving(_Own):
+    """Has the body of a loop, as a function, return where it goes on, ends or returns from the function around.
+
+    Args:
+        names: Variables of the loop.
+    """
+
+    def __init__(self, names: list[str], *, is_inner: bool = False) -> None:
+        self._names = names
+        self._is_inner = is_inner
+
+    def visit_Break(self, node: ast.Break) -> Any:
+        return node if self._is_inner else leave(self._names, False, node)
+
+    def visit_Continue(self, node: ast.Continue) -> Any:
+        return node if self._is_inner else leave(self._names, True, node)
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        return leave(self._names, False, node, node.value or ast.Constant(None))
+
+    def visit_For(self, node: Any) -> Any:
+        inner = Leaving(self._names, is_inner=True)
+        node.body = [inner.visit(one) for one in node.body]
+        node.orelse = [self.visit(one) for one in node.orelse]
+        return node
+
+    visit_While = visit_For
+
+
+def leave(names: list[str], goes_on: bool, place: Any, value: Any = None) -> Any:
+    """Return what ends a round of a loop: whether it goes on, whether the function returns, what, and the variables."""
+    hole = ast.Attribute(load(FLOW), "HOLE", ast.Load())
+    items = [ast.Constant(goes_on), ast.Constant(value is not None), value or hole, names_tuple(names)]
+    return at(ast.Return(ast.Tuple(items, ast.Load())), place)
+
+
+def leaves_loop(statements: list[Any]) -> bool:
+    """Tell whether there is a `break` or `continue` of a loop around statements."""
+    stack = list(statements)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Break | ast.Continue):
+            return True
+        if isinstance(node, ast.For | ast.While):
+            stack.extend(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def can_be_function(statement: Any) -> bool:
+    """Tell whether the body of a loop can become a function: all it leaves by is in `if` statements of its own."""
+    stack = list(statement.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.With | ast.Try) and (contains([node], ast.Return) or leaves_loop([node])):
+            return False
+        if isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try):
+            stack.extend([*node.body, *getattr(node, "orelse", ())])
+    test = getattr(statement, "test", None)
+    return test is None or not contains([test], ast.NamedExpr)
+
+
+class Matches(_Own):
+    """Turns `match` on a variable with nothing but values into `if`."""
+
+    def visit_Match(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if not isinstance(node.subject, ast.Name):
+            return node
+        tests = [self._test(node.subject, case) for case in node.cases]
+        if any(test is None for test in tests):
+            return node
+        result: list[Any] = []
+        for test, case in reversed(list(zip(tests, node.cases, strict=True))):
+            if isinstance(test, ast.Constant):
+                result = case.body
+            else:
+                result = [at(ast.If(test, case.body, result), case.body[0])]
+        return result[0] if len(result) == 1 else at(ast.If(ast.Constant(True), result, []), node)
+
+    def _test(self, subject: ast.Name, case: Any) -> Any:
+        pattern = case.pattern
+        if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
+            return ast.Constant(True) if case.guard is None else case.guard
+        values: list[Any] = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+        if not all(isinstance(one, ast.MatchValue) for one in values):
+            return None
+        tests: list[Any] = [ast.Compare(load(subject.id), [ast.Eq()], [one.value]) for one in values]
+        test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
+        return test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
+
+
+class Loads(_Own):
+    """Has variables that not every path assigns checked where they are read.
+
+    Args:
+        names: The variables.
+    """
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+
+    def _checked(self, node: ast.Name) -> Any:
+        return at(flow_call("load", load(node.id), ast.Constant(node.id)), node)
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if node.id in self._names and isinstance(node.ctx, ast.Load):
+            return self._checked(node)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        node.value = self.visit(node.value)
+        if isinstance(node.target, ast.Name) and node.target.id in self._names:
+            checked = self._checked(node.target)
+            return [at(ast.Assign([ast.Name(node.target.id, ast.Store())], checked), node), node]
+        node.target = self.visit(node.target)
+        return node
+
+
+def as_if(statement: ast.Assert) -> ast.If:
+    """Return an `assert` as an `if` that raises."""
+    args = [] if statement.msg is None else [statement.msg]
+    error = ast.Raise(ast.Call(load("AssertionError"), args, []), None)
+    test: Any = ast.UnaryOp(ast.Not(), statement.test)
+    if may_be_traced(statement.test):
+        test = flow_call("not_", statement.test)
+    return at(ast.If(test, [error], []), statement)  # type: ignore[no-any-return]
+
+
+def with_raises(block: list[Any]) -> list[Any]:
+    """Have a `raise` at the end of a branch recorded."""
+    if block and isinstance(block[-1], ast.Raise) and block[-1].exc is not None and block[-1].cause is None:
+        statement = block[-1]
+        return [*block[:-1], at(ast.Expr(flow_call("raise_", statement.exc)), statement)]
+    return list(block)

@@ -1,0 +1,78 @@
+"""Pieces of syntax trees that lifted functions are made of."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+__all__ = [
+    "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "listed", "load", "names_tuple",
+    "thunk",
+]  # fmt: skip
+
+FLOW = "__symtrace_flow__"
+"""Name under which lifted functions find `flow` among their globals."""
+
+THUNK = "__symtrace_thunk__"
+"""Name of a parameter of functions that stand for expressions, which tells them from those of the program."""
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+"""Nodes that have variables of their own."""
+
+
+def at(node: Any, place: Any) -> Any:
+    """Return a new node with the line numbers of an old one, down to the nodes that have none of their own."""
+    ast.copy_location(node, place)
+    for child in ast.walk(node):
+        if "lineno" in child._attributes and not hasattr(child, "lineno"):
+            child.lineno, child.end_lineno = place.lineno, place.lineno  # type: ignore[attr-defined]
+            child.col_offset, child.end_col_offset = place.col_offset, place.col_offset  # type: ignore[attr-defined]
+    return node
+
+
+def define(name: str, args: ast.arguments, body: list[Any]) -> Any:
+    """Return a function definition, with the fields that this version of Python wants."""
+    function: Any = ast.parse("def function(): pass").body[0]
+    function.name, function.args, function.body = name, args, body
+    del function.lineno, function.col_offset, function.end_lineno, function.end_col_offset
+    return function
+
+
+def arguments(names: list[str]) -> ast.arguments:
+    """Return parameters without defaults."""
+    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def bare(args: ast.arguments) -> ast.arguments:
+    """Return parameters without defaults and annotations, which belong to the function object."""
+    for item in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if item is not None:
+            item.annotation = None
+    return ast.arguments(args.posonlyargs, args.args, args.vararg, args.kwonlyargs,
+                         [None] * len(args.kwonlyargs), args.kwarg, [])  # fmt: skip
+
+
+def load(name: str) -> ast.Name:
+    """Return the reading of a variable."""
+    return ast.Name(name, ast.Load())
+
+
+def names_tuple(names: list[str], context: Any = ast.Load) -> ast.Tuple:
+    """Return a tuple of variables that are read or assigned."""
+    return ast.Tuple([ast.Name(name, context()) for name in names], context())
+
+
+def flow_call(method: str, *args: Any) -> ast.Call:
+    """Return a call of a method of `flow`."""
+    return ast.Call(ast.Attribute(load(FLOW), method, ast.Load()), list(args), [])
+
+
+def thunk(expression: Any) -> ast.Lambda:
+    """Return a function without parameters that gives an expression."""
+    mark = ast.arguments([], [], None, [ast.arg(THUNK)], [ast.Constant(None)], None, [])
+    return ast.Lambda(mark, expression)
+
+
+def listed(value: Any) -> list[Any]:
+    """Return what a transformer made of a statement as statements."""
+    return value if isinstance(value, list) else [value]

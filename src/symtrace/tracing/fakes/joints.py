@@ -1,0 +1,237 @@
+"""What control flow asks of a tracer with examples: which values stand for one of several, and with which sizes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
+
+from ...ir import Node
+from ...ops import program
+from ...values import FakeTensor
+from .. import hooks
+from ..control_flow.levels import refusal
+from ..joints import Joints, SeveralKinds
+from ..proxy import Proxy
+from .lists import TracedList
+from .numbers import NUMBERS, _Traced
+from .operations import Part
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+__all__ = ["ExampleJoints", "another"]
+
+_RANK: dict[type, int] = {bool: 0, int: 1, float: 2, FakeTensor: 3}
+"""Of two kinds of number, the higher one stands for a value that may be either."""
+
+
+def another(number: Any) -> Any:
+    """Return another number of the same kind, for one that data decides."""
+    return not number if type(number) is bool else number + 1
+
+
+class ExampleJoints(Joints):
+    """Makes the values that come out of regions: fake tensors and traced numbers."""
+
+    if TYPE_CHECKING:
+        _evaluator: Evaluator
+        several: dict[int, Any]
+        _alias: Callable[[Any], Any]
+        _answer: Callable[[Any, type], tuple[Any, Any, bool]]
+        node_of: Callable[[Any], Node]
+
+        track: Callable[..., Any]
+
+    def is_open(self, value: Any) -> bool:
+        """Tell whether only the run can say if a traced value is true."""
+        if type(value) is FakeTensor:
+            return self._answer(value, bool)[2]
+        if type(value) is TracedList:
+            return True
+        return bool(value.is_open) if issubclass(type(value), _Traced) else super().is_open(value)
+
+    def prefers_else(self, test: Any) -> bool:
+        """Tell whether the example goes the second way."""
+        return issubclass(type(test), _Traced) and not test._value
+
+    def may_merge(self, one: Any, two: Any) -> bool:
+        """Tell whether two values can be results of the two ways of one decision."""
+        one, two = self._plain(one), self._plain(two)
+        kinds = {type(one), type(two)}
+        if kinds <= {FakeTensor, Proxy} or kinds <= {FakeTensor, *NUMBERS}:
+            return True
+        return kinds == {TracedList} and one.kind is two.kind
+
+    def _are_alike(self, one: Any, two: Any) -> bool:
+        """Tell whether two tensors differ in no more than sizes."""
+        if not type(one) is type(two) is FakeTensor:
+            return False
+        with hooks.unwatched():
+            return one.dtype == two.dtype and one.device == two.device and one.dim() == two.dim()
+
+    def _plain(self, value: Any) -> Any:
+        kind = type(value)
+        if issubclass(kind, torch.Tensor) and kind is not FakeTensor:
+            return self._evaluator.stand_in(value)
+        return value._value if issubclass(kind, _Traced) else value
+
+    def is_bool(self, value: Any) -> bool:
+        """Tell whether a traced value is known to be a bool."""
+        return id(value) not in self.several and self.class_of(value) is bool
+
+    def _is_several(self, value: Any) -> bool:
+        return type(value) is SeveralKinds or id(value) in self.several
+
+    def _note_several(self, value: Any) -> Any:
+        self.several[id(value)] = value
+        return value
+
+    def refuse_several(self, value: Any) -> None:
+        """Stop where the program asks for the class of a value that is of several.
+
+        Raises:
+            TraceError: ST033.
+        """
+        if id(value) in self.several:
+            raise refusal(self, "asks for the class of a value that is of several, depending on the data")
+
+    def pass_on_several(self, given: Any, result: Any) -> None:
+        """Note that a result is of several classes, if it is a number or a tensor depending on what was given."""
+        if type(result) is not FakeTensor and not issubclass(type(result), _Traced):
+            return
+        leaves = pytree.tree_leaves(given)
+        if any(id(leaf) in self.several for leaf in leaves) and not any(
+            type(leaf) is FakeTensor and id(leaf) not in self.several for leaf in leaves
+        ):
+            self._note_several(result)
+
+    def merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
+        """Return the value that is one of two, read from a result of a node."""
+        if self._is_several(one) or self._is_several(two):
+            one, two = (value.sample if type(value) is SeveralKinds else value for value in (one, two))
+            return self._note_several(self._merged(one, two, node, index))
+        value = self._merged(one, two, node, index)
+        plain = self._plain(one), self._plain(two)
+        is_number = type(plain[0]) in NUMBERS or type(plain[1]) in NUMBERS
+        return self._note_several(value) if is_number and type(plain[0]) is not type(plain[1]) else value
+
+    def _merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
+        one, two = self._plain(one), self._plain(two)
+        source = Part(node, operator.getitem, index)
+        if {type(one), type(two)} <= {FakeTensor, Proxy} and not self._are_alike(one, two):
+            return Proxy(self.node_of(source), self)
+        if type(one) is not type(two):  # a number on one way, a tensor or another number on the other
+            one = two = one if _RANK.get(type(one), 9) > _RANK.get(type(two), 9) else two
+        if type(one) is FakeTensor:
+            value = self._alias(one)
+            self._evaluator.keep_other(value, self._evaluator.other(two) if two is one else two)
+            return self.track(value, two, source)
+        if type(one) in NUMBERS:
+            return self.track(one, two if two != one else another(one), source, is_open=True)
+        return self._renewed(one, self.node_of(source))
+
+    def renewed(self, sample: Any, node: Node) -> Any:
+        """Return a traced value like `sample` that another node computes."""
+        if type(sample) is SeveralKinds:
+            return self._note_several(self.renewed(sample.sample, node))
+        if id(sample) in self.several:
+            return self._note_several(self._renewed(sample, node))
+        return self._renewed(sample, node)
+
+    def _renewed(self, sample: Any, node: Node) -> Any:
+        sample = self._plain(sample)
+        if type(sample) is FakeTensor:
+            value, other = self._alias(sample), self._evaluator.other(sample)
+            self._evaluator.keep_other(value, other)
+            return self.track(value, other, node)
+        if type(sample) in NUMBERS:
+            return self.track(sample, another(sample), node, is_open=True)
+        if type(sample) is TracedList:
+            return TracedList(node, self, sample.items, sample.others, sample.kind)
+        return Proxy(node, self)
+
+    def joined(self, one: Any, two: Any) -> Any:
+        """Return a sample for a place that holds either of two values."""
+        if type(one) is SeveralKinds:
+            joined = self.joined(one.sample, two)
+            joined = joined.sample if type(joined) is SeveralKinds else joined
+            return one if joined is one.sample else None if joined is None else SeveralKinds(joined)
+        joined = self._joined(one, two)
+        kinds = type(self._plain(one)), type(self._plain(two))
+        is_number = kinds[0] in NUMBERS or kinds[1] in NUMBERS
+        is_new = self._is_several(two) and not self._is_several(one)
+        if joined is not None and ((is_number and kinds[0] is not kinds[1]) or is_new):
+            return SeveralKinds(joined)
+        return joined
+
+    def _joined(self, one: Any, two: Any) -> Any:
+        first, second = self._plain(one), self._plain(two)
+        if not self.may_merge(one, two):
+            return None
+        if {type(first), type(second)} <= {FakeTensor, Proxy} and not self._are_alike(first, second):
+            return one if type(one) is Proxy else Proxy(self.create_arg(one), self)
+        if type(first) is not FakeTensor or type(second) is not FakeTensor:
+            ranks = _RANK.get(type(first), 9), _RANK.get(type(second), 9)
+            return one if ranks[0] >= ranks[1] else two
+        with hooks.unwatched():
+            others = self._evaluator.other(first).shape, self._evaluator.other(second).shape
+            sizes = zip(first.shape, others[0], second.shape, others[1], strict=False)
+            if all(size != other or size == then == then_other for size, other, then, then_other in sizes):
+                return one
+            value = self._alias(first)
+            self._evaluator.keep_other(
+                value, second if first.shape != second.shape else self._evaluator.other(second)
+            )
+        return value
+
+    def item_of(self, value: Any, node: Node) -> Any:
+        """Return the traced value of a node that stands for an item of a value."""
+        if type(value) is TracedList:
+            return self._fresh_item(value.items[0], node)
+        if type(value) in (list, tuple):
+            return self._fresh_item(value[0], node)
+        if isinstance(value, range):
+            return self.renewed(0, node)
+        if type(value) is not FakeTensor:
+            return Proxy(node, self)
+        first, other, is_open = self._evaluator.call(lambda t: t.new_zeros(t.shape[1:]), (value,), {})
+        with hooks.unwatched():
+            if value.requires_grad:
+                first.requires_grad_(True)
+        return self.track(first, other, node, is_open)
+
+    def _fresh_item(self, item: Any, node: Node) -> Any:
+        if type(item) in (tuple, list):
+            return type(item)(
+                self._fresh_item(part, self.create_node("call_function", operator.getitem, (node, index), {}))
+                for index, part in enumerate(item)
+            )
+        return self.renewed(item, node)
+
+    def is_open_iterable(self, value: Any) -> bool:
+        """Tell whether only the run can say how many items a value has."""
+        if type(value) is TracedList:
+            return True
+        if type(value) is FakeTensor:
+            with hooks.unwatched():
+                other = self._evaluator.other(value)
+                return value.dim() > 0 and value.shape[0] != other.shape[0]
+        return issubclass(type(value), Proxy)
+
+    def samples_of(self, value: Any) -> list[Any]:
+        """Return items like those of a traced list."""
+        return list(value.items) if type(value) is TracedList else []
+
+    def growing_list(self, items: list[Any], new: list[Any]) -> Any:
+        """Return the traced value of a new list with some items, to which others like `new` will be added."""
+        node = self.create_node("call_function", program.new_list, (self.create_arg(items),), {})
+        sample = (items or new)[0]
+        return TracedList(node, self, [sample] * (len(items) + 2), [sample] * (len(items) + 3))
+
+    def is_value(self, value: Any) -> bool:
+        """Tell whether a value can be carried by the graph."""
+        return self.is_traced(value) or type(value) in NUMBERS

@@ -1,0 +1,218 @@
+"""What control flow asks of a tracer: what only the run can decide, and values that stand for one of several."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..ir import Node
+from ..ops import program
+from ..runtime.graph import Graph
+from . import hooks
+from .kinds import Mixed, kind_of
+from .known import Unknown
+from .proxy import Proxy
+from .recording import TracerBase
+from .state import Replaced
+
+if TYPE_CHECKING:
+    from .control_flow.levels import Level
+    from .snapshot import Snapshot
+    from .state import Paths
+
+__all__ = ["Joints", "SeveralKinds", "asks_for_training"]
+
+_MISSING = object()
+
+
+class Joints(TracerBase):
+    """Holds regions while they are recorded, and makes the values that come out of them."""
+
+    if TYPE_CHECKING:
+        _is_proxy: Callable[[Any], bool]
+        _kinds: dict[Node, type]
+        _paths: Paths
+        _written: dict[tuple[int, str], Any]
+        _replaced: dict[int, Any]
+        _snapshot: Snapshot
+
+    keeps_control_flow = False
+    """Whether decisions that traced values make are recorded, both ways."""
+
+    def new_region_graph(self) -> Graph:
+        """Return an empty graph for a region; what it interns, the whole program has."""
+        graph = Graph(tracer_cls=type(self))
+        graph.interned = self.graph.interned
+        return graph
+
+    @contextmanager
+    def in_region(self, level: Level) -> Iterator[None]:
+        """Record in a region; what is known or cached only there is forgotten afterwards."""
+        outer, tables = self.graph, self._tables()
+        self.levels.append(level)
+        self.graph = level.graph
+        try:
+            yield
+        finally:
+            self.levels.pop()
+            self.graph = outer
+            for name, before in tables.items():
+                if name == "_written":
+                    now = self._written
+                    level.written |= {key for key in now if now[key] is not before.get(key, _MISSING)}
+                elif name == "_replaced":
+                    level.replaced = {key: one for key, one in self._replaced.items() if key not in before}
+                setattr(self, name, before)
+
+    def _tables(self) -> dict[str, Any]:
+        """Return copies of what is remembered of nodes, by the name of the attribute."""
+        names = ("_parameters", "_written", "_replaced", "_training", "_module_nodes", "_guarded")
+        return {name: copy.copy(getattr(self, name)) for name in names}
+
+    def forget_written(self, written: set[Any]) -> None:
+        """Have attributes read again that a region may have written."""
+        for identity, name in written:
+            path = self._paths.modules[identity][0]
+            for level in self.levels:
+                level.written.add((identity, name))
+            self._written[identity, name] = self.create_proxy(
+                "get_attr", f"{path}.{name}" if path else name, (), {}
+            )
+
+    def note_replaced(self, replaced: dict[int, Any], node: Node) -> None:
+        """Have tensors of modules read before a node that may put others in their place."""
+        for identity, one in replaced.items():
+            self._replaced[identity] = Replaced(one.tensor, one.path, node, one.key)
+
+    def is_open(self, value: Any) -> bool:
+        """Tell whether only the run can say if a traced value is true."""
+        try:
+            _, assumed = self._known.value(value.node)
+        except Unknown:
+            return True
+        return assumed and asks_for_training(value.node)
+
+    def is_flag(self, test: Any) -> bool:
+        """Tell whether a traced value asks whether a module is training, and nothing else."""
+        return asks_for_training(self.create_arg(test))
+
+    def prefers_else(self, test: Any) -> bool:
+        """Tell whether the example goes the second way."""
+        return False
+
+    def may_merge(self, one: Any, two: Any) -> bool:
+        """Tell whether two values can be results of the two ways of one decision."""
+        numbers = (int, float, bool, complex)
+        return all(
+            self._is_proxy(value) or hooks.original_isinstance(value, (*numbers, torch.Tensor))
+            for value in (one, two)
+        )
+
+    def merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
+        """Return the value that is one of two, read from a result of a node."""
+        kinds = {self._kind_of_value(value) for value in (one, two)}
+        part = self.create_node("call_function", operator.getitem, (node, index), {})
+        self._kinds[part] = kinds.pop() if len(kinds) == 1 else Mixed
+        return self.proxy(part)
+
+    def kind_of_node(self, node: Node) -> type:
+        """Return the class of a node's value, `Mixed` for one that the data decides."""
+        return kind_of(node, self.attribute, self.examples, self._known_kind)
+
+    def _known_kind(self, node: Node) -> type | None:
+        found = self._kinds.get(node)
+        if found is not None or node.op != "placeholder" or not self.levels:
+            return found
+        outer = self.outer_of(node)
+        return None if outer is None else self.kind_of_node(outer)
+
+    def _kind_of_value(self, value: Any) -> type:
+        if type(value) is SeveralKinds:
+            return Mixed
+        if issubclass(type(value), Proxy):
+            with hooks.tracing_as(None):
+                return self.kind_of_node(value.node)
+        return torch.Tensor if issubclass(type(value), torch.Tensor) else type(value)
+
+    def is_bool(self, value: Any) -> bool:
+        """Tell whether a traced value is known to be a bool."""
+        return self._kind_of_value(value) is bool
+
+    def outer_of(self, placeholder: Node) -> Node | None:
+        """Return the node that a placeholder of a region stands for."""
+        for level in self.levels:
+            for outer, inner in level.captured.items():
+                if inner is placeholder:
+                    return outer
+        return None
+
+    def is_traced(self, value: Any) -> bool:
+        """Tell whether a value is one that the run computes, or a tensor that it could."""
+        return self._is_proxy(value) or hooks.original_isinstance(value, torch.Tensor)
+
+    def is_value(self, value: Any) -> bool:
+        """Tell whether a value can be carried by the graph: traced, a tensor, or a number."""
+        return self.is_traced(value) or type(value) in (int, float, bool, complex)
+
+    def renewed(self, sample: Any, node: Node) -> Any:
+        """Return a traced value like `sample` that another node computes."""
+        self._kinds[node] = self._kind_of_value(sample)
+        return self.proxy(node)
+
+    def joined(self, one: Any, two: Any) -> Any:
+        """Return a sample for what is either of two values: `one` itself if it will do; None if none does."""
+        if type(one) is SeveralKinds:
+            return one if self.may_merge(one.sample, two) else None
+        if not self.may_merge(one, two):
+            return None
+        if self._kind_of_value(one) is not self._kind_of_value(two):
+            return SeveralKinds(one)
+        return two if not self.is_traced(one) and self.is_traced(two) else one
+
+    def item_of(self, value: Any, node: Node) -> Any:
+        """Return the traced value of a node that stands for an item of a value."""
+        if not issubclass(self._kind_of_value(value), torch.Tensor):
+            self._kinds[node] = Mixed
+        return self.proxy(node)
+
+    def is_open_iterable(self, value: Any) -> bool:
+        """Tell whether only the run can say how many items a value has."""
+        if not self._is_proxy(value):
+            return False
+        try:
+            self._known.value(value.node)
+        except Unknown:
+            return True
+        return False
+
+    def samples_of(self, value: Any) -> list[Any]:
+        """Return items like those of a traced list, if they are known."""
+        return []
+
+    def growing_list(self, items: list[Any], new: list[Any]) -> Any:
+        """Return the traced value of a new list with some items, to which others like `new` will be added."""
+        return self.create_proxy("call_function", program.new_list, (items,), {})
+
+
+@dataclass(frozen=True)
+class SeveralKinds:
+    """Stands in a loop for a value that is of several classes.
+
+    Attributes:
+        sample: One that it may be.
+    """
+
+    sample: Any
+
+
+def asks_for_training(node: Node) -> bool:
+    """Tell whether a value comes from a flag of a module that tells whether it is training."""
+    while node.op == "call_function" and len(node.all_input_nodes) == 1:
+        node = node.all_input_nodes[0]
+    return node.op == "get_attr" and node.target.rpartition(".")[2] == "training"

@@ -1,0 +1,108 @@
+"""Every program equals its capture on all paths, with and without example inputs, or is refused by its code."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from symtrace.errors import TraceError
+
+from .corpus import programs
+from .corpus.comparing import captured, check
+from .corpus.program import PROGRAMS
+
+for _file in sorted(Path(programs.__file__).parent.glob("[a-z]*.py")):
+    importlib.import_module(f"{programs.__name__}.{_file.stem}")
+
+REFUSED = {
+    "non_maximum_suppression": (None, "ST033"),
+    "AdaptiveComputationTime": ("ST012", None),
+    "BeamSearch": ("ST033", "ST012"),
+    "bool_of_tensor": ("ST012", "ST012"),
+    "unused_result": ("ST012", "ST012"),
+    "none_or_tensor": ("ST033", "ST033"),
+    "matched": ("ST012", "ST012"),
+    "any_of_generator": ("ST020", None),
+    "all_of_generator": ("ST020", None),
+    "min_with_key": ("ST012", "ST012"),
+    "sorted_values": ("ST012", "ST012"),
+    "sorted_with_key": ("ST020", "ST012"),
+    "sum_of_generator": ("ST020", None),
+    "contained_number": ("ST012", "ST012"),
+    "contained_in_tensor": ("ST020", "ST012"),
+    "not_contained": ("ST012", "ST012"),
+    "filtered_comprehension": ("ST020", "ST012"),
+    "counted_comprehension": ("ST020", "ST012"),
+    "ternary_comprehension": ("ST020", "ST012"),
+    "dict_comprehension": ("ST020", "ST012"),
+    "boolean_of_comparison": ("ST012", "ST012"),
+    "list_pop": ("ST033", "ST033"),
+    "list_iadd": ("ST033", "ST033"),
+    "two_growing": ("ST020", "ST020"),
+    "dict_grows": ("ST013", "ST013"),
+    "strings": ("ST033", "ST033"),
+    "nones": ("ST033", "ST033"),
+    "while_py_counter_index": ("ST024", "ST013"),
+    "walrus_while": ("ST012", "ST012"),
+    "del_var": ("ST012", "ST012"),
+    "global_list": ("ST033", "ST033"),
+    "gen_list": ("ST033", "ST033"),
+    "ret_shared": ("ST033", "ST033"),
+    "obj_in_branch": ("ST033", "ST033"),
+    "size_unpack": ("ST020", "ST020"),
+    "nested_try": ("ST012", "ST012"),
+    "chained_default": (None, "ST033"),
+    "sets": ("ST033", "ST033"),
+    "iterator_branch": ("ST033", "ST033"),
+    "list_comprehension_of_range": ("ST013", "ST013"),
+    "filtered_rows": ("ST020", "ST012"),
+    "mapped_rows": ("ST020", None),
+    "PropertyDecides": ("ST012", None),
+    "nonlocal_in_branch": ("ST012", "ST012"),
+    "made_closure": ("ST012", "ST012"),
+    "attribute_of_object": ("ST033", "ST033"),
+    "try_finally_around_branch": ("ST012", "ST012"),
+    "try_except_depends": ("ST012", "ST012"),
+    "alias_lists": ("ST033", "ST033"),
+    "alias_after": ("ST033", "ST033"),
+    "alias_in_path": ("ST033", "ST033"),
+    "caller_list": ("ST033", "ST033"),
+    "closure_rebound": ("ST012", "ST012"),
+    "lambda_late": ("ST012", None),
+    "loop_alias": ("ST033", "ST033"),
+    "loop_shared": ("ST033", "ST033"),
+    "isinst_mixed": ("ST033", "ST033"),
+    "isinst_total": ("ST033", "ST033"),
+    "isinst_total2": ("ST033", "ST033"),
+    "ternary_appends": ("ST033", "ST033"),
+    "and_appends": ("ST033", "ST033"),
+    "chain_appends": ("ST033", "ST033"),
+    "CacheList": ("ST022", "ST022"),
+}
+"""Programs that capture refuses, with the codes of the errors without and with examples; None where it does not."""
+
+CASES = [(name, has_examples) for name in PROGRAMS for has_examples in (False, True)]
+
+
+def _code(name: str, has_examples: bool) -> str | None:
+    return REFUSED.get(name, (None, None))[has_examples]
+
+
+@pytest.mark.parametrize(("name", "has_examples"), [case for case in CASES if _code(*case) is None])
+@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad")
+def test_equals_eager(name: str, has_examples: bool) -> None:
+    check(PROGRAMS[name], has_examples)
+
+
+@pytest.mark.parametrize(("name", "has_examples"), [case for case in CASES if _code(*case) is not None])
+def test_is_refused(name: str, has_examples: bool) -> None:
+    with pytest.raises(TraceError) as caught:
+        captured(PROGRAMS[name], has_examples)
+    assert caught.value.code == _code(name, has_examples)
+    assert caught.value.location is not None or caught.value.code == "ST022"
+
+
+def test_there_are_as_many_as_was_asked_for() -> None:
+    assert sum(_code(name, False) is None or _code(name, True) is None for name in PROGRAMS) >= 150
