@@ -8,8 +8,9 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 from torch import nn
 
+from ..analysis import EffectAnalysis
 from ..ir import Graph, Node, all_graphs, regions_of
-from ..ops import effects, program
+from ..ops import program
 from ..ops.module_effects import module_effect
 
 __all__ = ["LateGuards", "Rollback"]
@@ -32,6 +33,7 @@ class LateGuards:
         has_changed = False
         if not any(map(_checks, graph.nodes)):  # as in most graphs: effects are not looked up for nothing
             return
+        analysis = EffectAnalysis(graph, any_mode=True)
         for node in graph.nodes:
             if node.op in ("placeholder", "get_attr", "output"):
                 continue
@@ -40,10 +42,9 @@ class LateGuards:
                 self._in_training = list(changing)
                 continue
             module = module_of(node.target) if node.op == "call_module" else None
-            if (
-                has_changed
-                or effects(node.op, node.target, node.args, node.kwargs, module, any_mode=True).is_pure
-            ):
+            if has_changed:
+                continue
+            if not _changes(node, analysis):
                 continue
             if module is None or not _is_quiet_in_evaluation(module):
                 has_changed = True
@@ -53,6 +54,16 @@ class LateGuards:
     def exist(self) -> bool:
         """Tell whether there are any as the modules are switched now."""
         return self._always or any(part.training for module in self._in_training for part in module.modules())
+
+
+def _changes(node: Node, analysis: EffectAnalysis) -> bool:
+    """Tell whether a node changes what is there after the call: an assertion, or a write to a value of the program's
+    own, does not.
+    """
+    effect = analysis.effect(node)
+    if effect.random or effect.impure or effect.writes_state or effect.barrier:
+        return True
+    return None in analysis.writes(node)
 
 
 def _checks(node: Node) -> bool:
