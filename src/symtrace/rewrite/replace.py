@@ -292,8 +292,10 @@ class _Rewrite:
                     new[copied] = None
                     continue
                 copied = self.graph.node_copy(node, values.__getitem__)
-                inside = [n for r in regions_of(copied) for g in all_graphs(r.graph) for n in g.nodes]
-                for part in (copied, *inside):
+                parts = [copied]
+                if len(copied.args) > 3:
+                    parts += [n for r in regions_of(copied) for g in all_graphs(r.graph) for n in g.nodes]
+                for part in parts:
                     if part.op in ("get_attr", "call_module") and plan.paths[part.target] != part.target:
                         part.target = plan.paths[part.target]
                 values[node] = copied
