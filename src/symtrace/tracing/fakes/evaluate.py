@@ -162,13 +162,20 @@ class Evaluator:
 
     # ------------------------------------------------------------------ calls
 
-    def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Any, bool]:
+    def call(
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        for_other: Callable[..., Any] | None = None,
+    ) -> tuple[Any, Any, bool]:
         """Return what a call gives for the example, what it could give with other data, and whether data decides.
 
         Args:
             function: Takes fake tensors and plain numbers.
             args: Arguments as the program gave them.
             kwargs: Keyword arguments.
+            for_other: What to call for other data; the same if None.
 
         Raises:
             Undecided: Only the data decides what it gives.
@@ -198,7 +205,7 @@ class Evaluator:
             if not found:
                 return value, value, False
             try:
-                other = function(*self._given(args, True, []), **self._given(kwargs, True, []))
+                other = (for_other or function)(*self._given(args, True, []), **self._given(kwargs, True, []))
             except Exception:  # with other data it fails: then the sizes at hand are as good as any
                 other = value
         self.keep_other(value, other)

@@ -218,7 +218,7 @@ NUMBERS: dict[type, Any] = {int: TracedInt, float: TracedFloat, bool: TracedBool
 """The traced class for each class of number."""
 
 
-def wrap_number(tracer: ExampleTracer, source: Any, value: Any, other: Any, is_open: bool = False) -> Any:
+def wrap_number(tracer: Any, source: Any, value: Any, other: Any, is_open: bool = False) -> Any:
     """Return the traced number for `value`, which `source` computes."""
     number = NUMBERS[type(value)](tracer, source, value, other)
     number.is_open = number.is_open or is_open

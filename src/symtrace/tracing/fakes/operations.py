@@ -11,7 +11,7 @@ import torch
 
 from ...ops import program
 
-__all__ = ["COUNTED", "PURE_NUMBERS", "SILENT", "SQUEEZING", "Part"]
+__all__ = ["COUNTED", "PURE_NUMBERS", "SILENT", "SQUEEZING", "Part", "unchecked"]
 
 
 class Part(NamedTuple):
@@ -53,3 +53,56 @@ COUNTED: frozenset[Any] = frozenset(
 
 SQUEEZING: frozenset[Any] = frozenset({"squeeze", "squeeze_", torch.squeeze})
 """Operations whose result has as many dimensions as sizes tell."""
+
+
+def _split(shift: int) -> Callable[..., Any]:
+    """Return what splits a tensor into as many parts as there are sizes, all of it, however large the sizes are."""
+
+    def split(tensor: torch.Tensor, sizes: Any, dim: int = 0) -> Any:
+        total, count = tensor.shape[dim], len(sizes)
+        each = [total // count] * count
+        each[-1] += total % count
+        for first in range(0, count - 1, 2):
+            moved = min(shift, each[first])
+            each[first] -= moved
+            each[first + 1] += moved
+        return torch.split(tensor, each, dim)
+
+    return split
+
+
+_SPLIT_SIZES = frozenset(
+    {"split", "split_with_sizes", torch.split, torch.split_with_sizes, torch.functional.split}
+)
+
+
+_LIKE_FIRST = frozenset({
+    "index_add", "index_copy", "index_fill", "index_put", "scatter", "scatter_add", "scatter_reduce", "masked_scatter",
+    "index_reduce",
+})  # fmt: skip
+
+
+def unchecked(target: Any) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+    """Return what gives results like those of an operation for arguments whose sizes do not agree, if that is known.
+
+    What the data decides is made up at capture, so that sizes that agree at each call need not agree there.
+
+    Returns:
+        A function for the example, and one for other data.
+    """
+    if target in _SPLIT_SIZES:
+        return _split(0), _split(1)
+    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    if target is operator.setitem:
+        return _nothing, _nothing
+    if name in _LIKE_FIRST or (name.endswith("_") and not name.endswith("__")):
+        return _first, _first
+    return None
+
+
+def _nothing(*args: Any) -> None:
+    """Return what `setitem` gives."""
+
+
+def _first(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    return tensor

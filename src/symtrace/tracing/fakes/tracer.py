@@ -27,6 +27,7 @@ from ..state import Need, Restart
 from .answers import ExampleAnswers
 from .content import Content
 from .evaluate import Contradiction, Evaluator, Undecided
+from .facts import ExampleFacts
 from .higher_order import HIGHER_ORDER, evaluate_function
 from .inputs import ExampleInputs
 from .joints import ExampleJoints, another
@@ -34,7 +35,7 @@ from .leaves import leaving_state
 from .lists import TracedList
 from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
-from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part
+from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part, unchecked
 
 __all__ = ["ExampleTracer"]
 
@@ -47,7 +48,7 @@ _KNOWN_OWNERS = frozenset({"torch", "torchvision", "_operator", "builtins", "mat
 """Packages whose functions give results of a rank that follows from ranks."""
 
 
-class ExampleTracer(ExampleInputs, ExampleJoints, ExampleAnswers):
+class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
     """Traces with example inputs: the traced values are fake tensors, and numbers that know their value.
 
     What the program decides on sizes, types, dtypes and devices follows the examples; each decision becomes a guard.
@@ -355,83 +356,19 @@ class ExampleTracer(ExampleInputs, ExampleJoints, ExampleAnswers):
             function = leaving_state(self.root, module, self._evaluator.module(module))
         else:
             function = target
-        value, other, is_open = self._evaluator.call(function, args, kwargs)
+        try:
+            value, other, is_open = self._evaluator.call(function, args, kwargs)
+        except Contradiction:
+            simpler = unchecked(target)
+            if simpler is None:
+                raise
+            value, other, is_open = self._evaluator.call(simpler[0], args, kwargs, simpler[1])
         reads = (kind == "call_method" and target == "item") or target in (int, float, bool)
         if reads and not is_open and type(args[0]) is FakeTensor and self.keeps_control_flow:
             # A fake tensor may know its number, but the next call has another.
             is_open = not self._has_content(args[0])
             other = another(value) if is_open else other
         return value, other, is_open
-
-    # ------------------------------------------------------------------ what is known of tensors
-
-    def shape_of(self, tensor: FakeTensor) -> hooks.real_size:
-        """Return the shape of a traced tensor, with traced sizes."""
-        self.pin_rank(tensor)
-        node = self.create_arg(tensor)
-        key = (id(self.graph), node, "shape")
-        shape = self._parts.get(key)
-        if shape is None:
-            shape = self._parts[key] = self.create_node("call_function", getattr, (node, "shape"), {})
-        with hooks.unwatched():
-            sizes, others = tensor.shape, self._evaluator.other(tensor).shape
-        if len(others) != len(sizes):
-            others = sizes
-        if others == sizes:
-            self.facts[shape] = sizes
-        self.ranks[shape] = len(sizes)
-        if self.dynamic is False and others == sizes:
-            self._pin_sizes()
-            return sizes
-        return hooks.real_size(
-            [
-                wrap_number(self, Part(shape, operator.getitem, index), size, others[index])
-                for index, size in enumerate(sizes)
-            ]
-        )
-
-    def pin_rank(self, tensor: FakeTensor) -> None:
-        """Have the number of dimensions of a tensor checked: it follows from those of the inputs."""
-        if not self._ranks_pinned:
-            self._ranks_pinned = True
-            for given in self._inputs:
-                self._guard_rank(given)
-
-    def _pin_sizes(self) -> None:
-        """Have every size of every input checked: all others that the data does not decide follow from them."""
-        if self._sizes_pinned:
-            return
-        self._sizes_pinned = True
-        for given in self._inputs:
-            with hooks.unwatched():
-                sizes = tuple(given.shape)
-            node = self.create_node("call_function", getattr, (self.create_arg(given), "shape"), {})
-            self._guard(self.create_node("call_function", tuple, (node,), {}), sizes)
-
-    def _guard_rank(self, tensor: FakeTensor) -> None:
-        with hooks.unwatched():
-            rank = tensor.dim()
-        self._guard(self.create_node("call_method", "dim", (self.create_arg(tensor),), {}), rank)
-
-    def pin_absence(self, tensor: FakeTensor, name: str) -> Any:
-        """Return a property of a tensor of which programs ask whether it is there, and have that checked."""
-        with hooks.unwatched():
-            value = getattr(tensor, name)
-        read = self.create_node("call_function", getattr, (self.create_arg(tensor), name), {})
-        self._guard(self.create_node("call_function", operator.is_, (read, None), {}), value is None)
-        return value
-
-    def pin_property(self, tensor: FakeTensor, name: str) -> Any:
-        """Return a property of a tensor that the program is specialised to."""
-        with hooks.unwatched():
-            value = getattr(tensor, name)
-        node = self.create_arg(tensor)
-        key = (id(self.graph), node, name)
-        if key not in self._parts:
-            self._parts[key] = self.create_node("call_function", getattr, (node, name), {})
-            self._guard(self._parts[key], value)
-            self.facts[self._parts[key]] = value
-        return value
 
     # ------------------------------------------------------------------ decisions
 

@@ -1,0 +1,110 @@
+"""What a program asks of the sizes and properties of a traced tensor."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from ...ir import Node
+from ...values import FakeTensor
+from .. import hooks
+from .numbers import wrap_number
+from .operations import Part
+
+if TYPE_CHECKING:
+    from ..tracer import Tracer as _Base
+    from .evaluate import Evaluator
+else:
+    _Base = object
+
+__all__ = ["ExampleFacts"]
+
+
+class ExampleFacts(_Base):
+    """Answers from the examples, with guards on what the answers rest on.
+
+    Attributes:
+        facts: What nodes give for the example, where data has no say in it.
+        ranks: How many sizes the nodes have that read a shape.
+    """
+
+    facts: dict[Node, Any]
+    ranks: dict[Node, int]
+    _ranks_pinned: bool
+    _sizes_pinned: bool
+
+    if TYPE_CHECKING:
+        dynamic: Any
+        _evaluator: Evaluator
+        _inputs: list[Any]
+        _parts: dict[Any, Node]
+
+        def _guard(self, node: Node, value: Any) -> None: ...
+
+    def shape_of(self, tensor: FakeTensor) -> hooks.real_size:
+        """Return the shape of a traced tensor, with traced sizes."""
+        self.pin_rank(tensor)
+        node = self.create_arg(tensor)
+        key = (id(self.graph), node, "shape")
+        shape = self._parts.get(key)
+        if shape is None:
+            shape = self._parts[key] = self.create_node("call_function", getattr, (node, "shape"), {})
+        with hooks.unwatched():
+            sizes, others = tensor.shape, self._evaluator.other(tensor).shape
+        if len(others) != len(sizes):
+            others = sizes
+        if others == sizes:
+            self.facts[shape] = sizes
+        self.ranks[shape] = len(sizes)
+        if self.dynamic is False and others == sizes:
+            self._pin_sizes()
+            return sizes
+        return hooks.real_size(
+            [
+                wrap_number(self, Part(shape, operator.getitem, index), size, others[index])
+                for index, size in enumerate(sizes)
+            ]
+        )
+
+    def pin_rank(self, tensor: FakeTensor) -> None:
+        """Have the number of dimensions of a tensor checked: it follows from those of the inputs."""
+        if not self._ranks_pinned:
+            self._ranks_pinned = True
+            for given in self._inputs:
+                self._guard_rank(given)
+
+    def _pin_sizes(self) -> None:
+        """Have every size of every input checked: all others that the data does not decide follow from them."""
+        if self._sizes_pinned:
+            return
+        self._sizes_pinned = True
+        for given in self._inputs:
+            with hooks.unwatched():
+                sizes = tuple(given.shape)
+            node = self.create_node("call_function", getattr, (self.create_arg(given), "shape"), {})
+            self._guard(self.create_node("call_function", tuple, (node,), {}), sizes)
+
+    def _guard_rank(self, tensor: FakeTensor) -> None:
+        with hooks.unwatched():
+            rank = tensor.dim()
+        self._guard(self.create_node("call_method", "dim", (self.create_arg(tensor),), {}), rank)
+
+    def pin_absence(self, tensor: FakeTensor, name: str) -> Any:
+        """Return a property of a tensor of which programs ask whether it is there, and have that checked."""
+        with hooks.unwatched():
+            value = getattr(tensor, name)
+        read = self.create_node("call_function", getattr, (self.create_arg(tensor), name), {})
+        self._guard(self.create_node("call_function", operator.is_, (read, None), {}), value is None)
+        return value
+
+    def pin_property(self, tensor: FakeTensor, name: str) -> Any:
+        """Return a property of a tensor that the program is specialised to."""
+        with hooks.unwatched():
+            value = getattr(tensor, name)
+        node = self.create_arg(tensor)
+        key = (id(self.graph), node, name)
+        if key not in self._parts:
+            self._parts[key] = self.create_node("call_function", getattr, (node, name), {})
+            self._guard(self._parts[key], value)
+            self.facts[self._parts[key]] = value
+        return value
