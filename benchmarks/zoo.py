@@ -13,15 +13,18 @@ import argparse
 import collections
 import concurrent.futures
 import copy
+import inspect
 import json
 import multiprocessing
 import os
 import random
 import resource
 import signal
+import statistics
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -139,6 +142,8 @@ def examine(suite: str, name: str, with_export: bool) -> dict[str, Any]:
     case.model.eval()
     before = {key: value.clone() for key, value in case.model.state_dict().items()}
     attributes = _attributes(case.model)
+    if with_export:
+        result.update(_timings(case, inputs))
     start = time.process_time()
     try:
         with torch.no_grad():
@@ -174,8 +179,6 @@ def examine(suite: str, name: str, with_export: bool) -> dict[str, Any]:
         original.load_state_dict(states[0])
         captured.load_state_dict(states[1])
     result["eval"] = _verdict(original, captured, inputs)
-    if with_export:
-        result["export_seconds"] = _export_seconds(case, inputs)
     return result
 
 
@@ -189,15 +192,41 @@ def _attributes(model: Any) -> list[tuple[str, int]]:
     ]
 
 
-def _export_seconds(case: Case, inputs: Any) -> float | None:
-    args, kwargs = copy.deepcopy(inputs)
-    start = time.process_time()
+def _seconds_apart(work: Callable[[], Any]) -> float | None:
+    """Return the processor time of some work, done in a copy of this process so that it warms up nothing here."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    child = os.fork()
+    if child == 0:
+        start = time.process_time()
+        try:
+            with torch.no_grad():
+                work()
+            there.send(time.process_time() - start)
+        except BaseException:
+            there.send(None)
+        os._exit(0)
+    there.close()
     try:
-        with torch.no_grad():
-            torch.export.export(case.model, args, kwargs, strict=False)
-    except Exception:
+        return here.recv()  # type: ignore[no-any-return]
+    except EOFError:
         return None
-    return time.process_time() - start
+    finally:
+        os.waitpid(child, 0)
+
+
+def _timings(case: Case, inputs: Any) -> dict[str, float | None]:
+    """Measure a capture and an export, each by itself, after both tools have seen a small model."""
+    small, example = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()), (torch.ones(3, 2),)
+    symtrace.capture(small, example)
+    torch.export.export(small, example, strict=False)
+
+    args, kwargs = copy.deepcopy(inputs)
+    if "use_cache" in inspect.signature(case.model.forward).parameters:
+        kwargs["use_cache"] = False  # a cache is an output that torch.export refuses
+    return {
+        "capture_alone": _seconds_apart(lambda: symtrace.capture(case.model, args, kwargs)),
+        "export_alone": _seconds_apart(lambda: torch.export.export(case.model, args, kwargs, strict=False)),
+    }
 
 
 def _child(connection: Any, suite: str, name: str, with_export: bool, seconds: int) -> None:
@@ -233,12 +262,15 @@ def _summary(results: list[dict[str, Any]]) -> str:
     seconds = sorted(result["seconds"] for result in captured)
     if seconds:
         lines.append(f"  median processor time of a capture: {seconds[len(seconds) // 2]:.2f} s")
-    ratios = sorted(
-        result["export_seconds"] / result["seconds"] for result in captured if result.get("export_seconds")
-    )
-    if ratios:
+    timed = [result for result in captured if result.get("capture_alone") and result.get("export_alone")]
+    if timed:
+        ratios = sorted(result["export_alone"] / result["capture_alone"] for result in timed)
+        medians = [
+            statistics.median(result[key] for result in timed) for key in ("capture_alone", "export_alone")
+        ]
         lines.append(
-            f"  torch.export takes {ratios[len(ratios) // 2]:.1f} times as long (median of {len(ratios)})"
+            f"  alone, median: capture {medians[0]:.2f} s, torch.export {medians[1]:.2f} s; "
+            f"ratio {statistics.median(ratios):.1f} (median of {len(ratios)})"
         )
     return "\n".join(lines)
 

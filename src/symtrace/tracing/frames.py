@@ -7,11 +7,14 @@ import dis
 import functools
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, FrameType
 
 import torch
 
 from ..ir import Frame
+from .code_cache import cached_by_code
 
 __all__ = [
     "asks_for_class",
@@ -31,6 +34,7 @@ __all__ = [
     "returned_length",
     "runs_operator",
     "unpacked_length",
+    "untraced",
     "user_frame",
     "user_frames",
 ]
@@ -83,7 +87,21 @@ def user_frames(depth: int = 1, stop: FrameType | None = None) -> tuple[Frame, .
     return tuple(reversed(found))
 
 
-@functools.lru_cache(maxsize=256)
+@contextmanager
+def untraced() -> Iterator[None]:
+    """Keep a trace function of this thread out of code that is none of the program's, which it would only slow down."""
+    before = sys.gettrace()
+    if before is None:
+        yield
+        return
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@cached_by_code
 def _instructions(code: CodeType) -> tuple[list[int], list[dis.Instruction]]:
     """Return the instructions and where each starts, prefixes such as EXTENDED_ARG included."""
     starts: list[int] = []
@@ -172,7 +190,7 @@ def asks_for_class(frame: FrameType) -> bool:
     return _asks_for_class(frame.f_code, frame.f_lasti)
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_by_code
 def _asks_for_class(code: CodeType, offset: int) -> bool:
     if is_internal_file(code.co_filename):
         return False
@@ -262,7 +280,7 @@ def runs_operator(frame: FrameType) -> bool:
     return _runs_operator(frame.f_code, frame.f_lasti)
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_by_code
 def _runs_operator(code: CodeType, offset: int) -> bool:
     index = _index_at(code, offset)
     if index < 0:
@@ -271,7 +289,7 @@ def _runs_operator(code: CodeType, offset: int) -> bool:
     return name.startswith(("BINARY_", "INPLACE_", "UNARY_", "COMPARE_OP"))
 
 
-@functools.lru_cache(maxsize=256)
+@cached_by_code
 def returned_length(code: CodeType) -> int | None:
     """Return how many values a function returns, where each `return` writes out a tuple as long; else None."""
     listed = _instructions(code)[1]
@@ -292,7 +310,7 @@ def is_compared_by_identity(frame: FrameType) -> bool:
     return _is_compared(frame.f_code, frame.f_lasti)
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_by_code
 def _is_compared(code: CodeType, offset: int) -> bool:
     listed = _single(_instructions(code)[1][_index_at(code, offset) + 1 :])
     if not listed:

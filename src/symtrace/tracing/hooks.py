@@ -525,6 +525,14 @@ BUILTINS = ("callable", "isinstance", "len", "max", "min")
 SIZE_FACTORIES = ("empty", "ones", "rand", "randn", "zeros")
 """Factories that take sizes one by one, where the C parser rejects a proxy before it asks who handles it."""
 
+_UNHOOKED = (
+    FakeTensor.__module__,
+    "torch._subclasses.meta_utils",
+    "torch.fx.experimental.symbolic_shapes",
+    "ast",
+)
+"""Modules that ask for types very often, and never for those of the program's values."""
+
 MODES = (torch.no_grad, torch.enable_grad, torch.inference_mode, torch.autocast)
 
 
@@ -544,6 +552,8 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(nn.Module, "__delattr__", lambda before: _module_delattr)
         patches.patch(nn.Module, "training", _training_property)
         patches.patch(builtins, "isinstance", lambda before: _isinstance)
+        for module in filter(None, map(sys.modules.get, _UNHOOKED)):
+            patches.patch(vars(module), "isinstance", lambda before: original_isinstance)
         patches.patch(builtins, "callable", lambda before: _callable)
         patches.patch(builtins, "len", lambda before: _len)
         patches.patch(builtins, "max", _choosing)

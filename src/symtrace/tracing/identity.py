@@ -6,7 +6,6 @@ Functions that ask one of a local variable are run with a trace function, which 
 from __future__ import annotations
 
 import dis
-import functools
 import operator
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ import torch
 from ..ir import Node
 from ..ops import effects
 from .blame import data_dependent, here, trace_error
+from .code_cache import cached_by_code
 from .proxy import Proxy
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Question = tuple[str, tuple[str, ...]]
 _Ask = Callable[[str, list[Any]], None]
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_by_code
 def questions_of(code: CodeType) -> dict[int, Question]:
     """Return the questions that a function asks of its local variables, by the offset of the instruction."""
     if not any(name in _OPCODES for name in code.co_code[::2]):

@@ -401,7 +401,7 @@ def _classify(function: Any) -> tuple[str, Any]:
         return "attribute", getattr(function.__self__, "__name__", name)
     if name in ("__getitem__", "__setitem__"):
         return "function", getattr(operator, name.strip("_"))
-    if torch.overrides.is_tensor_method_or_property(function):
+    if getattr(torch.Tensor, name, None) is function:
         return "method", name
     return "function", function
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from types import CodeType, FrameType
 from typing import Any
 
-from ..frames import user_frame
+from ..frames import untraced, user_frame
 from ..hooks import PatchSet
 from ..state import Need, Restart
 from .flow import flow
@@ -59,6 +59,7 @@ def _changed(code: CodeType, is_asked: bool, keys: set[Any]) -> CodeType | None:
     return with_inner(own or code, keys, lifted_code)
 
 
+@untraced()
 def lift_asking(needs: Collection[Need], lifted: set[int], outside: FrameType | None) -> None:
     """Start the trace again with the function lifted that is asking for a decision, if there is a way.
 

@@ -10,6 +10,7 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
 from ...values import DATA_DEPENDENT, FakeTensor, FakeTensorMode, fake_on, outside_modes
+from ..frames import untraced
 from ..hooks import real_size, unwatched
 from ..proxy import Proxy
 from .lists import TracedList
@@ -184,7 +185,7 @@ class Evaluator:
         found: list[bool] = []
         given = self._given(args, False, found)
         given_kwargs = self._given(kwargs, False, found) if kwargs else {}
-        with unwatched(), self.mode:
+        with unwatched(), untraced(), self.mode:
             try:
                 value = function(*given, **given_kwargs)
             except DATA_DEPENDENT:

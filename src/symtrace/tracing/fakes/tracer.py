@@ -17,7 +17,7 @@ from ...values import FakeTensor
 from .. import hooks
 from ..arguments import ATOMS, holds
 from ..blame import data_dependent, names_traced, trace_error
-from ..frames import last_line, last_user_frame
+from ..frames import last_line, last_user_frame, untraced
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..identity import may_be_one
@@ -158,7 +158,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
 
     def _alias(self, value: FakeTensor) -> Any:
         """Return another object for a tensor that an operation has given back: each result has a node of its own."""
-        with hooks.unwatched(), self._evaluator.mode:
+        with hooks.unwatched(), untraced(), self._evaluator.mode:
             alias = torch.ops.aten.alias.default(value)
         other = self._evaluator.other(value)
         if other is not value:
