@@ -14,7 +14,7 @@ import torch
 from ..ir import Node
 from ..ops import program, schemas_of
 
-__all__ = ["Mixed", "class_matches", "kind_of"]
+__all__ = ["Mixed", "class_matches", "kind_of", "rests_on_dtype"]
 
 
 class Mixed:
@@ -175,6 +175,17 @@ def _kind_of_operator(target: Any, operands: list[type]) -> type:
     if target is operator.truediv or float in operands:
         return float
     return int
+
+
+def rests_on_dtype(node: Node) -> bool:
+    """Tell whether a node is a number read from a tensor, or reckoned from one: of a class that the dtype decides."""
+    if node.op == "call_method":
+        return bool(node.target == "item")
+    return (
+        node.op == "call_function"
+        and getattr(node.target, "__module__", "") == "_operator"
+        and any(rests_on_dtype(one) for one in node.all_input_nodes)
+    )
 
 
 def class_matches(kind: type, classes: Any) -> bool:

@@ -60,7 +60,7 @@ def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tracer = active_tracer()
     assert tracer is not None
-    return tracer.class_of(args[0])
+    return tracer.type_of(args[0])
 
 
 _ANSWERS = {int: _convert(int), float: _convert(float), range: _range, type: _type}

@@ -24,7 +24,7 @@ from .frames import is_compared_by_identity, looks_up, returned_length, user_fra
 from .guards import add_guard
 from .identity import answer_question
 from .joints import Joints, asks_for_training
-from .kinds import Mixed, class_matches
+from .kinds import Mixed, class_matches, rests_on_dtype
 from .known import Unknown
 from .process_state import swapped_tensor
 from .proxy import Proxy, collect_proxies
@@ -282,7 +282,11 @@ class Watcher(Joints):
         with hooks.tracing_as(None):
             kind = self._kind(value)
             answer = class_matches(kind, classes)
-        if not answer and issubclass(kind, torch.Tensor) and _names_tensor_type(classes):
+        if (not answer and issubclass(kind, torch.Tensor) and _names_tensor_type(classes)) or (
+            kind is float
+            and rests_on_dtype(value.node)
+            and class_matches(float, classes) != class_matches(int, classes)
+        ):
             asked = self.create_proxy("call_function", hooks.original_isinstance, (value, classes), {})
             return bool(asked)  # of its dtype, which only a call tells
         self._assume_class(value, kind)
@@ -308,6 +312,18 @@ class Watcher(Joints):
         """Return the class that `type(value)` would give for the value itself."""
         kind = self._kind(value)
         self._assume_class(value, kind)
+        return kind
+
+    def type_of(self, value: Any) -> type:
+        """Answer `type(value)`.
+
+        Raises:
+            DataDependentError: ST013, a number that was read from a tensor whose dtype is not known.
+        """
+        kind = self.class_of(value)
+        if kind is float and hooks.original_isinstance(value, Proxy) and rests_on_dtype(value.node):
+            self.refusal = data_dependent(value, "type", "ST013")
+            raise self.refusal
         return kind
 
     def _kind(self, value: Proxy) -> type:
