@@ -7,11 +7,17 @@ import types
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["function_of", "key_of", "maker_of", "with_inner"]
+__all__ = ["function_of", "functions_of", "key_of", "maker_of", "with_inner"]
 
 
 def function_of(frame: FrameType) -> types.FunctionType | None:
-    """Return the function whose code a frame is running, or None if it is not the only one.
+    """Return the function whose code a frame is running, or None if it is not the only one."""
+    functions = functions_of(frame)
+    return functions[0] if len(functions) == 1 else None
+
+
+def functions_of(frame: FrameType) -> list[types.FunctionType]:
+    """Return the functions that may be the one that runs in a frame: of its code, and with its enclosing variables.
 
     Cost: that of looking at the class or globals where it is defined; else of a search through all objects.
     """
@@ -21,11 +27,23 @@ def function_of(frame: FrameType) -> types.FunctionType | None:
     for place in (*places, frame.f_globals):
         found = _with_code(place.get(code.co_name), code)
         if found is not None:
-            return found
+            return [found]
     functions = [
         item for item in gc.get_referrers(code) if type(item) is types.FunctionType and item.__code__ is code
     ]
-    return functions[0] if len(functions) == 1 else None
+    return [function for function in functions if _encloses(function, frame)]
+
+
+def _encloses(function: types.FunctionType, frame: FrameType) -> bool:
+    """Tell whether the variables around a function have the values that a frame sees."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            if cell.cell_contents is not frame.f_locals.get(name):
+                return False
+        except ValueError:  # it has no value yet
+            if name in frame.f_locals:
+                return False
+    return True
 
 
 def _with_code(value: Any, code: CodeType) -> types.FunctionType | None:

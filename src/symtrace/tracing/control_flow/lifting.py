@@ -12,7 +12,7 @@ from ..frames import untraced, user_frame
 from ..hooks import PatchSet
 from ..state import Need, Restart
 from .flow import flow
-from .functions import function_of, key_of, maker_of, with_inner
+from .functions import function_of, functions_of, key_of, maker_of, with_inner
 from .lift import FLOW, lifted_code
 
 __all__ = ["lift", "lift_asking"]
@@ -83,15 +83,16 @@ def lift_asking(needs: Collection[Need], lifted: set[int], outside: FrameType | 
         if need not in needs:
             raise Restart(need)
         return
-    function = function_of(frame)
-    if function is None or id(function) in lifted:
+    functions = functions_of(frame)
+    if not functions or any(id(function) in lifted for function in functions):
         return
+    function = functions[0]
     place = function.__code__.co_filename, function.__code__.co_firstlineno, function.__qualname__
     if sum(_text_place(need.place) == place for need in needs) >= _MOST_OF_ONE_TEXT:
         return
-    need = Need.of(function, _OWN)
-    if need not in needs and lifted_code(function.__code__) is not None:
-        raise Restart(need)
+    wanted = [need for need in (Need.of(function, _OWN) for function in functions) if need not in needs]
+    if wanted and lifted_code(function.__code__) is not None:
+        raise Restart(*wanted)
 
 
 def _text_place(place: object) -> tuple[str, int, str] | None:
