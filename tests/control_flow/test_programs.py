@@ -31,7 +31,6 @@ REFUSED = {
     "sorted_with_key": ("ST020", "ST012"),
     "sum_of_generator": ("ST020", None),
     "contained_number": ("ST012", "ST012"),
-    "contained_in_tensor": ("ST020", "ST012"),
     "not_contained": ("ST012", "ST012"),
     "filtered_comprehension": ("ST020", "ST012"),
     "counted_comprehension": ("ST020", "ST012"),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ...errors import TraceError
 from ...ir import Node, Region, map_arg
 from ...ops.control_flow import cond
+from ..hooks import unwatched
+from ..process_state import RandomStates
 from .containers import Variables, refuse_holders
 from .levels import RecordedPath, recorded, refusal
 from .merging import Merger
@@ -47,19 +49,32 @@ def record_branches(
     decision = _Decision(tracer, test, held, dead, is_state)
     last = next(iter(reversed(tracer.graph.nodes)), None)
     written = dict(tracer._written)
+    is_flag = tracer.is_flag(test)
+    with unwatched():
+        random_states = RandomStates() if is_flag else None
     try:
         given: tuple[Any, ...] | None = values
         while given is not None:
             result, given = decision.record(then, orelse, given)
+        drawn = _drawn(random_states)
+        if drawn is not None:
+            raise TraceError("ST026", what=f"draws from {drawn}")
         return result
     except TraceError:
-        if not tracer.is_flag(test):
+        if random_states is None:
             raise
+        _drawn(random_states)
         tracer.refusal = None
         tracer._written = written
         _erase_since(tracer, last)
     # The flag of a module holds for many calls: the way it has now is taken, with a guard.
     return (then if test else orelse)(*values)
+
+
+def _drawn(before: RandomStates | None) -> str | None:
+    """Put the states of generators back, and name the one outside of torch that was drawn from."""
+    with unwatched():
+        return None if before is None else before.restore()
 
 
 def _erase_since(tracer: Watcher, last: Node | None) -> None:

@@ -80,6 +80,9 @@ class Expressions(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> Any:
         held = self._held(*node.comparators)
         self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+            found = at(flow_call("contains", node.left, node.comparators[0]), node)
+            return found if isinstance(node.ops[0], ast.In) else at(flow_call("not_", found), node)
         if len(node.ops) == 1 or not self._is_simple(*node.comparators):
             return node
         pairs: list[Any] = []

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from ...errors import TraceError
 from ...ops import program
 from ..hooks import active_tracer, tracing_as
@@ -38,7 +40,8 @@ def _open_tracer(test: Any) -> Any:
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
     "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
-    "In": lambda item, container: item in container, "NotIn": lambda item, container: item not in container,
+    "In": lambda item, container: Flow.contains(item, container),
+    "NotIn": lambda item, container: Flow.not_(Flow.contains(item, container)),
 }  # fmt: skip
 
 
@@ -349,6 +352,17 @@ class Flow:
         if not rest:
             return result
         return Flow.and_(held, result, lambda: Flow.compare(held, right, *rest))
+
+    @staticmethod
+    def contains(item: Any, container: Any) -> Any:
+        """Return `item in container`, which for a traced tensor is a traced bool."""
+        tracer = active_tracer()
+        if tracer is None or not tracer.keeps_control_flow or not tracer._is_proxy(container):
+            return item in container
+        if tracer.class_of(container) is not torch.Tensor:
+            return item in container
+        equal = tracer.call_function(operator.eq, (container, item), {})
+        return tracer.call_function(bool, (tracer.call_method("any", (equal,), {}),), {})
 
     @staticmethod
     def not_(value: Any) -> Any:

@@ -149,7 +149,12 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
                 value[key] = self.track(value[key], other_item, Part(source, operator.getitem, key), is_open)
             return value
         if issubclass(cls, torch.Tensor):
-            return self.track(self._evaluator.fresh(value), other, source)
+            fake = self._evaluator.fresh(value)
+            if type(fake) is not FakeTensor:
+                reason = "a transform that was made before the capture hands over tensors of its own"
+                self.refusal = trace_error("ST024", reason=reason)
+                raise self.refusal
+            return self.track(fake, other, source)
         node = self.node_of(source)
         if cls in ATOMS:
             self._guard(node, value)
