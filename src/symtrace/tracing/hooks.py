@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from ..values import FakeTensor
-from . import dynamo
+from . import torch_tables
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -169,7 +169,7 @@ class PatchSet:
                     del _counts[key]
                     place, before = _saved.pop(key)
                     _write(place, key[1], before)
-        dynamo.mend_tables(BUILTINS)
+        torch_tables.mend_tables(BUILTINS)
 
 
 # ---------------------------------------------------------------------- modules
@@ -543,6 +543,7 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
     Yields:
         The set of patches, to which the tracer may add.
     """
+    not_made = torch_tables.fill_tables()
     patches = PatchSet()
     try:
         patches.raise_recursion_limit()
@@ -586,3 +587,5 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
             yield patches
     finally:
         patches.undo()
+        for table in not_made:
+            table.cache_clear()
