@@ -12,27 +12,26 @@ from typing import Any
 
 import torch
 import torch.overrides
-import torch.utils._device  # the home of the context and of its table (torch 2.13, 2.14)
 
 __all__ = ["fill_tables", "mend_tables"]
 
 
-def fill_tables() -> list[Any]:
-    """Have torch make, before any hook is in place, the tables that it acts on; return those that can wait.
+with torch.device("cpu"):
+    # Has torch make the table of functions that the context acts on. Made during a capture it would hold hooks, and the
+    # context would leave the functions alone from then on.
+    torch.empty(0)
 
-    Made during a capture, the first would hold hooks, and `with torch.device(...)` would leave the functions alone
-    from then on. Those that take long to make are only looked into: what of them a capture has made is to be cleared.
+_LATER = ("get_testing_overrides", "_get_overridable_functions", "_get_tensor_methods")
+
+
+def fill_tables() -> list[Any]:
+    """Have torch make tables before any hook is in place; return those not made yet, which are to be cleared afterwards.
+
+    These take long to make, and few programs look into them.
     """
-    for module, name in _AT_ONCE:
-        fill = getattr(module, name, None)
-        if fill is not None:
-            fill()
+    torch.overrides.get_ignored_functions()
     later: list[Any] = [getattr(torch.overrides, name, None) for name in _LATER]
     return [table for table in later if hasattr(table, "cache_info") and table.cache_info().currsize == 0]
-
-
-_AT_ONCE = (torch.utils._device, "_device_constructors"), (torch.overrides, "get_ignored_functions")
-_LATER = ("get_testing_overrides", "_get_overridable_functions", "_get_tensor_methods")
 
 
 def mend_tables(names: Iterable[str]) -> None:
