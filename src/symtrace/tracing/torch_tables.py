@@ -25,9 +25,9 @@ _LATER = ("get_testing_overrides", "_get_overridable_functions", "_get_tensor_me
 
 
 def fill_tables() -> list[Any]:
-    """Have torch make tables before any hook is in place; return those not made yet, which are to be cleared afterwards.
+    """Have torch make tables before any hook is in place, and return those not made yet, to be cleared afterwards.
 
-    These take long to make, and few programs look into them.
+    Those take long to make, and few programs look into them.
     """
     torch.overrides.get_ignored_functions()
     later: list[Any] = [getattr(torch.overrides, name, None) for name in _LATER]
