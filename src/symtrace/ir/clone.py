@@ -15,7 +15,7 @@ from .._base.qualified import qualified_name, resolve_qualified
 from ..errors import ArgumentError
 from .args import LEAF_TYPES, find_nodes, map_aggregate, map_arg
 from .node import Node, new_node
-from .region import Region, link_regions
+from .region import Region, adopt_regions
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -149,7 +149,7 @@ def _link_arguments(node: Node, result: Node, lookup: Callable[[Node], Any]) -> 
         args.append(value)
     result._args = tuple(args) if found else node._args
     if has_regions:
-        link_regions(result)
+        adopt_regions(result)
     if node._kwargs:
         result._kwargs = map_arg(node._kwargs, lookup)
         _use_all(result._kwargs, result)

@@ -11,7 +11,7 @@ from .._base.order import label_between
 from ..errors import ArgumentError, GraphEditError, SymtraceWarning
 from .args import LEAF_TYPES, find_nodes, freeze, map_arg
 from .node import OPS, Node
-from .region import link_regions, own_regions
+from .region import adopt_regions
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -215,11 +215,9 @@ def _set_arguments(graph: Graph, node: Node, args: Any, kwargs: Any, used: list[
             was_used._remove_user(node)
     for is_used in used:
         is_used._add_user(node)
-    if len(args) > 3:
-        args = own_regions(args, node)
     node._args, node._kwargs = args, kwargs
     if len(args) > 3:
-        link_regions(node)
+        adopt_regions(node)
     graph.version += 1
     if graph._subscribers:
         graph._emit("args_changed", node, old)

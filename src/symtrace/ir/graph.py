@@ -15,7 +15,7 @@ from . import lint as _lint
 from .dead import eliminate_dead
 from .events import Event, EventKind
 from .node import OPS, Node, new_node
-from .region import holder_of, link_regions, own_regions
+from .region import adopt_regions, holder_of
 from .text import format_graph
 
 __all__ = ["Graph", "InsertPoint", "NodeList"]
@@ -255,9 +255,6 @@ class Graph:
             target = _edits.string_target(op, target)
         found: list[Node] = []
         frozen, frozen_kwargs = _edits.freeze_arguments(args, kwargs, found, name or op)
-        may_have_regions = len(frozen) > 3
-        if may_have_regions:
-            frozen = own_regions(frozen)
         cursor = self._cursor
         before = cursor._prev
         if op == "placeholder" or op == "output" or cursor._op == "placeholder" or before._op == "output":
@@ -292,8 +289,8 @@ class Graph:
                 used._add_user(node)
         self._count += 1
         self.version += 1
-        if may_have_regions:
-            link_regions(node)
+        if len(frozen) > 3:
+            adopt_regions(node)
         if op == "placeholder":
             self._inputs.add(target)
         if self._index is not None:

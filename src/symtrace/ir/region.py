@@ -16,11 +16,10 @@ __all__ = [
     "CHANGING",
     "Region",
     "RegionUse",
+    "adopt_regions",
     "all_graphs",
     "holder_of",
-    "link_regions",
     "outermost",
-    "own_regions",
     "region_uses",
     "regions_of",
 ]
@@ -124,29 +123,26 @@ def outermost(graph: Graph) -> Graph:
     return graph
 
 
-def own_regions(args: tuple[Any, ...], node: Node | None = None) -> tuple[Any, ...]:
-    """Return arguments for a node with copies of those regions that another node has already, or that come twice."""
-    if not any(type(value) is Region for value in args):
-        return args
+def adopt_regions(node: Node) -> None:
+    """Make the regions among a node's arguments its own, so that their edits count as edits of the graph around them.
+
+    It gets copies of those that another node has already, or that come twice.
+    """
+    if not any(type(value) is Region for value in node._args):
+        return
     seen: set[int] = set()
     own = []
-    for value in args:
+    for value in node._args:
         if type(value) is Region:
             if holder_of(value.graph) not in (None, node) or id(value.graph) in seen:
                 value = value.copy()
-            seen.add(id(value.graph))
-        own.append(value)
-    return tuple(own)
-
-
-def link_regions(node: Node) -> None:
-    """Tell the regions of a node whose they are, so that their edits count as edits of the graph around them."""
-    for value in node._args:
-        if type(value) is Region:
             graph = value.graph
+            seen.add(id(graph))
             if graph._holder is None:
                 graph.subscribe(functools.partial(_pass_on, graph))
             graph._holder = node
+        own.append(value)
+    node._args = tuple(own)
 
 
 def _pass_on(graph: Graph, event: Event) -> None:
