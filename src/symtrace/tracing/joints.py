@@ -102,6 +102,15 @@ class Joints(TracerBase):
         """Tell whether a traced value asks whether a module is training, and nothing else."""
         return asks_for_training(self.create_arg(test))
 
+    def contains(self, tensor: Any, item: Any) -> Any:
+        """Return `item in tensor` as a traced bool."""
+        equal = self.call_function(operator.eq, (tensor, item), {})
+        return self.truth_of(self.call_method("any", (equal,), {}))
+
+    def truth_of(self, tensor: Any) -> Any:
+        """Return `bool(tensor)` as a traced bool."""
+        return self.call_function(bool, (tensor,), {})
+
     def prefers_else(self, test: Any) -> bool:
         """Tell whether the example goes the second way."""
         return False

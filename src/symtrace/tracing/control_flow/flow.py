@@ -361,8 +361,7 @@ class Flow:
             return item in container
         if tracer.class_of(container) is not torch.Tensor:
             return item in container
-        equal = tracer.call_function(operator.eq, (container, item), {})
-        return tracer.call_function(bool, (tracer.call_method("any", (equal,), {}),), {})
+        return tracer.contains(container, item)
 
     @staticmethod
     def not_(value: Any) -> Any:

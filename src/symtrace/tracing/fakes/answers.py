@@ -97,7 +97,11 @@ class ExampleAnswers(Tracer):
 
     def truth(self, tensor: Any) -> bool:
         """Answer `bool` of a traced tensor."""
-        return self.decide(self.number_of(tensor, bool, "bool"))
+        return self.decide(self.truth_of(tensor))
+
+    def truth_of(self, tensor: Any) -> Any:
+        """Return `bool(tensor)` as a traced bool, which is known where the tensor rests on sizes alone."""
+        return self.number_of(tensor, bool, "bool")
 
     def number_of(self, tensor: Any, kind: type, asked_for: str) -> Any:
         """Return `kind(tensor)` of a tensor of one element."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 from torch.overrides import TorchFunctionMode
@@ -126,8 +125,7 @@ def _number(kind: type, asked_for: str) -> Any:
 
 
 def _contains(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
-    same = tracer.call_function(operator.eq, (args[0], args[1]), {})
-    return tracer.truth(tracer.call_method("any", (same,), {}))
+    return tracer.decide(tracer.contains(args[0], args[1]))
 
 
 def _as_it_is(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
