@@ -23,6 +23,7 @@ from torch import nn
 
 import symtrace as fx
 from symtrace.errors import GuardError, SymtraceError
+from symtrace.testing.fuzzing.calls import CALLS, NOT_STATE, leaves_of, settings
 
 PRELUDE = """
 import collections, contextlib, copy, dataclasses, functools, itertools, logging, math, operator, random, time, types
@@ -39,15 +40,6 @@ INPUTS = lambda x, y: ((x, y), {})
 """
 FUNCTION = "\nclass M(nn.Module):\n    def forward(self, x, y):\n        return f(x, y)\n"
 DOORS = ("symbolic_trace", "capture", "examples")
-CALLS = (
-    # training, rows, seed, inputs that require gradients, gradients enabled
-    (True, 3, 1, False, True),
-    (True, 3, 1, True, True),
-    (True, 5, 2, True, True),
-    (False, 5, 3, True, True),
-    (False, 4, 4, False, True),
-    (True, 2, 5, True, False),
-)
 _NAME = "program_side_by_side"
 _numbers = itertools.count()
 
@@ -104,7 +96,7 @@ def outcome(source: str, door: str) -> str:
 
 def _outcome(source: str, door: str) -> str:
     original, other = Loaded(source), Loaded(source)
-    before, settings, states = _fingerprint(other), _settings(), _states()
+    before, modes, states = _fingerprint(other), settings(), _states()
     try:
         captured = other.captured(door)
     except SymtraceError as error:
@@ -116,7 +108,7 @@ def _outcome(source: str, door: str) -> str:
         assert "-->" in str(refusal), f"no line: {refusal}"
         return refusal.code
     assert not _changes(other, before), "capture changes the original"
-    assert settings == _settings(), "capture changes settings"
+    assert modes == settings(), "capture changes settings"
     assert [a == b for a, b in zip(states, _states(), strict=True)] == [True] * 3, "capture draws"
     _same_run(
         _run(other.model, Loaded(source), *CALLS[1]), _run(Loaded(source).model, other, *CALLS[1]), "after"
@@ -135,10 +127,6 @@ def _outcome(source: str, door: str) -> str:
     return "raises" if raised else "equal"
 
 
-def _settings() -> tuple[Any, ...]:
-    return torch.is_grad_enabled(), torch.is_autocast_enabled("cpu"), torch.is_inference_mode_enabled()
-
-
 def _states() -> list[Any]:
     return [torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()]
 
@@ -148,7 +136,7 @@ def _run(
 ) -> Any:
     home.enter()
     args, kwargs = home.inputs(rows, seed)
-    sources = [leaf for leaf in _leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    sources = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, torch.Tensor)]
     for source in sources:
         source.requires_grad_(tracked and source.is_floating_point())
     model.train(training)
@@ -160,10 +148,10 @@ def _run(
             result = model(*args, **kwargs)
     except Exception as error:
         return error
-    settings, states = _settings(), _states()
+    modes, states = settings(), _states()
     wanted = [*(p for _, p in sorted(model.named_parameters())), *sources]
     wanted = [leaf for leaf in wanted if leaf.requires_grad]
-    outputs = [leaf for leaf in _leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    outputs = [leaf for leaf in leaves_of(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     gradients: Any = None
     if outputs and wanted:
         try:
@@ -174,23 +162,13 @@ def _run(
             gradients = RuntimeError
         for leaf in wanted:
             leaf.grad = None
-    return {"result": result, "inputs": (args, kwargs), "gradients": gradients, "settings": settings,
+    return {"result": result, "inputs": (args, kwargs), "gradients": gradients, "settings": modes,
             "states": states, "identities": _identities(args, kwargs, result)}  # fmt: skip
-
-
-def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in _leaves(item)]
-    if isinstance(value, list | tuple):
-        return [leaf for item in value for leaf in _leaves(item)]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [leaf for field in dataclasses.fields(value) for leaf in _leaves(getattr(value, field.name))]
-    return [value]
 
 
 def _identities(*values: Any) -> list[Any]:
     seen: dict[Any, int] = {}
-    tensors = [leaf for leaf in _leaves(values) if isinstance(leaf, torch.Tensor)]
+    tensors = [leaf for leaf in leaves_of(values) if isinstance(leaf, torch.Tensor)]
     return [
         (seen.setdefault(id(t), n), seen.setdefault(-t.data_ptr(), n) if t.numel() else n)
         for n, t in enumerate(tensors)
@@ -235,16 +213,13 @@ def _same(actual: Any, expected: Any, what: str, depth: int = 0) -> None:
         assert actual == expected or (actual != actual and expected != expected), f"{what}: {actual!r}"
 
 
-_NOT_STATE = frozenset(vars(nn.Module())) - {"training"}
-
-
 def _same_state(captured: nn.Module, original: nn.Module) -> None:
     _same(dict(captured.state_dict()), dict(original.state_dict()), "state_dict")
     for path, module in original.named_modules():
         own = vars(captured.get_submodule(path))
         for name, value in vars(module).items():
             is_cached = name in vars(type(module))  # as by a cached property, which gives it again
-            if name not in _NOT_STATE and name[0] != "_" and not callable(value) and not is_cached:
+            if name not in NOT_STATE and name[0] != "_" and not callable(value) and not is_cached:
                 assert name in own, f"no attribute {name}"
                 _same(own[name], value, f"{path}.{name}")
 

@@ -14,6 +14,7 @@ from torch import nn
 
 from ...errors import GuardError, SymtraceError
 from ...tracing import capture, symbolic_trace
+from .calls import CALLS, NOT_STATE, leaves_of, settings
 from .program import Loaded, Program
 
 __all__ = ["DOORS", "Verdict", "compare"]
@@ -24,16 +25,6 @@ DOORS: dict[str, Callable[[nn.Module, Loaded], nn.Module]] = {
     "examples": lambda model, loaded: capture(model, *loaded.inputs(3, 9)),
 }
 """Ways to capture, by name."""
-
-_CALLS = (
-    # training, rows, seed of the inputs and draws, inputs that require gradients, gradients enabled
-    (True, 3, 1, False, True),
-    (True, 3, 1, True, True),
-    (True, 5, 2, True, True),
-    (False, 5, 3, True, True),
-    (False, 4, 4, False, True),
-    (True, 2, 5, True, False),
-)
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ def _compare(loaded: Loaded, door: Callable[[nn.Module, Loaded], nn.Module]) -> 
     first, second = loaded.make(), loaded.make()
     outside = _fingerprint(second, loaded)
     random_before = (torch.get_rng_state(), random.getstate())
-    settings = _settings()
+    modes = settings()
     try:
         captured = door(second, loaded)
     except SymtraceError as error:
@@ -92,12 +83,12 @@ def _compare(loaded: Loaded, door: Callable[[nn.Module, Loaded], nn.Module]) -> 
     _expect_untouched(outside, second, loaded, "capture")
     if not torch.equal(random_before[0], torch.get_rng_state()) or random_before[1] != random.getstate():
         raise _Difference("capture draws random numbers")
-    if settings != _settings():
-        raise _Difference(f"capture changes settings: {settings} to {_settings()}")
+    if modes != settings():
+        raise _Difference(f"capture changes settings: {modes} to {settings()}")
     raised = False
     checkpoints = "checkpoint" in loaded.program.source()
     shared = _globals(loaded)
-    for number, call in enumerate(_CALLS):
+    for number, call in enumerate(CALLS):
         own, other = [_globals_copy(shared) for _ in range(2)]
         if number == 0:
             states = [own, other]
@@ -114,17 +105,13 @@ def _compare(loaded: Loaded, door: Callable[[nn.Module, Loaded], nn.Module]) -> 
         raised = raised or isinstance(expected, Exception)
         _same_state(captured, first, label)
         # `TABLE` is read at capture: what the program does to it is done to the captured module's own.
-        if settings != _settings():
-            raise _Difference(f"{label}: settings are {_settings()} instead of {settings}")
+        if modes != settings():
+            raise _Difference(f"{label}: settings are {settings()} instead of {modes}")
     return Verdict("raises" if raised else "equal")
 
 
 def _raises(model: nn.Module, loaded: Loaded) -> bool:
-    return any(isinstance(_run(model, loaded, *call), Exception) for call in _CALLS)
-
-
-def _settings() -> tuple[Any, ...]:
-    return torch.is_grad_enabled(), torch.is_autocast_enabled("cpu"), torch.is_inference_mode_enabled()
+    return any(isinstance(_run(model, loaded, *call), Exception) for call in CALLS)
 
 
 def _globals(loaded: Loaded) -> dict[str, Any]:
@@ -160,7 +147,7 @@ def _run(
     model: nn.Module, loaded: Loaded, training: bool, rows: int, seed: int, tracked: bool, gradients: bool
 ) -> Any:
     args, kwargs = loaded.inputs(rows, seed)
-    sources = [leaf for leaf in _leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    sources = [leaf for leaf in leaves_of((args, kwargs)) if isinstance(leaf, torch.Tensor)]
     if tracked:
         for source in sources:
             source.requires_grad_()
@@ -176,7 +163,7 @@ def _run(
 
 
 def _gradients(model: nn.Module, result: Any, sources: list[torch.Tensor]) -> list[Any] | type:
-    outputs = [leaf for leaf in _leaves(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    outputs = [leaf for leaf in leaves_of(result) if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     if not outputs:
         return []
     parameters = [p for _, p in sorted(model.named_parameters()) if p.requires_grad]
@@ -187,16 +174,6 @@ def _gradients(model: nn.Module, result: Any, sources: list[torch.Tensor]) -> li
         return list(torch.autograd.grad([o.sum() for o in outputs], leaves, allow_unused=True))
     except RuntimeError:
         return RuntimeError
-
-
-def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in _leaves(item)]
-    if isinstance(value, list | tuple):
-        return [leaf for item in value for leaf in _leaves(item)]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [leaf for item in vars(value).values() for leaf in _leaves(item)]
-    return [value]
 
 
 # ---------------------------------------------------------------------- comparing
@@ -227,7 +204,7 @@ def _identities(result: Any, inputs: Any) -> list[int | None]:
     """Return, for each tensor of the result, which tensor of the inputs or results before it it is or shares."""
     seen: dict[int, int] = {}
     found: list[int | None] = []
-    for leaf in [*_leaves(inputs), *_leaves(result)]:
+    for leaf in [*leaves_of(inputs), *leaves_of(result)]:
         if isinstance(leaf, torch.Tensor):
             found.append(seen.get(id(leaf)))
             seen.setdefault(id(leaf), len(found))
@@ -281,14 +258,11 @@ def _ask(tensor: torch.Tensor, name: str) -> Any:
         return type(error)
 
 
-_NOT_STATE = frozenset(vars(nn.Module())) - {"training"}
-
-
 def _attributes(module: nn.Module) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(module).items()
-        if name not in _NOT_STATE and not name.startswith("_") and name not in ("report", "graph")
+        if name not in NOT_STATE and not name.startswith("_") and name not in ("report", "graph")
         and not callable(value)
     }  # fmt: skip
 
