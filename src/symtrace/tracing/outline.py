@@ -16,8 +16,7 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
 from ..ir import Node, map_arg
-from ..ops import effects, program
-from ..ops.module_effects import module_effect
+from ..ops import program
 from ..runtime import Graph, GraphModule
 from . import hooks
 from .arguments import ATOMS
@@ -27,7 +26,7 @@ from .proxy import isinstance_proxy
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["Outlined", "join", "outline", "outline_effects", "rebuild"]
+__all__ = ["Outlined", "join", "outline", "outline_run", "rebuild"]
 
 
 @dataclass(frozen=True)
@@ -95,35 +94,26 @@ def join(
     return [one.function for one in found], captures, found[0].result
 
 
-def outline_effects(
-    tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]
-) -> tuple[Any, Outlined | None]:
-    """Trace `function` on its arguments themselves, and take it out only if it changes state.
+def outline_run(
+    tracer: Watcher, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Outlined | None, tuple[Node, ...]]:
+    """Trace `function` on its arguments themselves, and take it out.
 
     Returns:
-        Its result, and the function that was taken out, which takes nothing but its captures.
+        Its result; the function that was taken out, or None if it does nothing; and the nodes of the traced arguments,
+        which that function takes behind its captures.
     """
+    given = tuple(dict.fromkeys(node for node in map(tracer.create_arg, args) if isinstance(node, Node)))
     last = _last(tracer.graph)
     held = dict(tracer._written)
     result = function(*args, **kwargs)
     nodes = list(_since(tracer.graph, last))
-    with hooks.tracing_as(None):  # looking at modules is no part of the program
-        changes = any(_changes_state(tracer, node) for node in nodes)
-    if not changes:
-        return result, None
+    if not nodes:
+        return result, None, given
     piece = _piece(tracer, nodes, [], result, held)
-    return result, _take_out(tracer, piece, _outer_values(tracer, piece))
-
-
-def _changes_state(tracer: Watcher, node: Node) -> bool:
-    if node.op == "call_module":
-        module = tracer.attribute(node.target)
-        effect = module_effect(module, any_mode=True)
-        return effect.writes_state or effect.impure or any(True for _ in module.buffers())
-    if node.target is program.write_attribute:
-        return True
-    effect = effects(node.op, node.target, node.args, node.kwargs)
-    return bool(effect.mutates) or (effect.impure and not effect.barrier)
+    captures = tuple(node for node in _outer_values(tracer, piece) if node not in given)
+    outlined = _take_out(tracer, piece, (*captures, *given))
+    return result, Outlined(outlined.function, captures, result), given
 
 
 def rebuild(result: Any, value: Any) -> Any:

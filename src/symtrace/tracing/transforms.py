@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ..ops import program
 from . import hooks
-from .outline import join, outline, outline_effects, rebuild
+from .outline import join, outline, outline_run, rebuild
 from .wrapping import same_function, trampoline
 
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ def patch_transforms(patches: hooks.PatchSet) -> None:
 def _checkpoint(
     tracer: Any, function: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """A checkpoint that isn't reentrant gives what its function gives, but does it again backwards, state included."""
+    """A checkpoint that isn't reentrant does what its function does again backwards, on what its inputs are by then."""
     settings = {name: kwargs[name] for name in _SETTINGS if name in kwargs}
     if settings.get("use_reentrant") is not False or len(settings) > 2 or not args:
         return original(*args, **kwargs)
     named = {name: value for name, value in kwargs.items() if name not in settings}
-    result, inner = outline_effects(tracer, args[0], args[1:], named)
-    return result if inner is None else rebuild(result, _call(tracer, checkpoint, inner, (), settings))
+    result, inner, given = outline_run(tracer, args[0], args[1:], named)
+    return result if inner is None else rebuild(result, _call(tracer, checkpoint, inner, given, settings))
 
 
 _SETTINGS = (

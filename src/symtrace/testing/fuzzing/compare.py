@@ -86,7 +86,6 @@ def _compare(loaded: Loaded, door: Callable[[nn.Module, Loaded], nn.Module]) -> 
     if modes != settings():
         raise _Difference(f"capture changes settings: {modes} to {settings()}")
     raised = False
-    checkpoints = "checkpoint" in loaded.program.source()
     shared = _globals(loaded)
     for number, call in enumerate(CALLS):
         own, other = [_globals_copy(shared) for _ in range(2)]
@@ -101,7 +100,7 @@ def _compare(loaded: Loaded, door: Callable[[nn.Module, Loaded], nn.Module]) -> 
         states[1] = _globals_copy(_globals(loaded))
         if isinstance(actual, GuardError):
             return Verdict("guarded", str(actual).splitlines()[0][:80])
-        _same_run(actual, expected, label, checkpoints)
+        _same_run(actual, expected, label)
         raised = raised or isinstance(expected, Exception)
         _same_state(captured, first, label)
         # `TABLE` is read at capture: what the program does to it is done to the captured module's own.
@@ -179,16 +178,14 @@ def _gradients(model: nn.Module, result: Any, sources: list[torch.Tensor]) -> li
 # ---------------------------------------------------------------------- comparing
 
 
-def _same_run(actual: Any, expected: Any, label: str, checkpoints: bool) -> None:
+def _same_run(actual: Any, expected: Any, label: str) -> None:
     if isinstance(expected, Exception) or isinstance(actual, Exception):
         if type(actual) is not type(expected):
             raise _Difference(f"{label}: {_short(actual)} instead of {_short(expected)}")
         return
     _same(actual.result, expected.result, f"{label}: result")
     _same(actual.inputs, expected.inputs, f"{label}: inputs afterwards")
-    if not (checkpoints and expected.gradients is RuntimeError):
-        # Torch recomputes a checkpoint backwards and refuses what was written to; its capture need not.
-        _same(actual.gradients, expected.gradients, f"{label}: gradients")
+    _same(actual.gradients, expected.gradients, f"{label}: gradients")
     if not torch.equal(actual.draws, expected.draws):
         raise _Difference(f"{label}: draws other random numbers")
     mine, theirs = [_identities(run.result, run.inputs) for run in (actual, expected)]
