@@ -13,6 +13,7 @@ from ..ir import Node
 from ..ops import effects
 from .blame import here, trace_error
 from .hooks import active_tracer, original_isinstance, tracing_as
+from .since import last_node, nodes_since
 
 if TYPE_CHECKING:
     from .watching import Watcher
@@ -39,13 +40,9 @@ def _call(tracer: Watcher, original: Any, args: tuple[Any, ...], kwargs: dict[st
         return tracer._kept[key][0]
     # Numbers are what they are now, since to look them up has pinned them.
     args, kwargs = tuple(map(tracer._settled, args)), {name: tracer._settled(v) for name, v in kwargs.items()}
-    last = next(iter(reversed(tracer.graph.nodes)), None)
+    last = last_node(tracer.graph)
     result = original.__wrapped__(*args, **kwargs)
-    made = []
-    for node in reversed(tracer.graph.nodes):
-        if node is last:
-            break
-        made.append(node)
+    made = nodes_since(tracer.graph, last)
     name = getattr(original, "__qualname__", "a function")
     if not is_constant(tracer, made):
         what = f"keeps, in the cache of `{name}`, what depends on more than its arguments"

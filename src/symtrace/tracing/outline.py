@@ -22,6 +22,7 @@ from . import hooks
 from .arguments import ATOMS
 from .blame import trace_error
 from .proxy import isinstance_proxy
+from .since import last_node, nodes_since
 
 if TYPE_CHECKING:
     from .watching import Watcher
@@ -104,10 +105,10 @@ def outline_run(
         which that function takes behind its captures.
     """
     given = tuple(dict.fromkeys(node for node in map(tracer.create_arg, args) if isinstance(node, Node)))
-    last = _last(tracer.graph)
+    last = last_node(tracer.graph)
     held = dict(tracer._written)
     result = function(*args, **kwargs)
-    nodes = list(_since(tracer.graph, last))
+    nodes = nodes_since(tracer.graph, last)
     if not nodes:
         return result, None, given
     piece = _piece(tracer, nodes, [], result, held)
@@ -127,7 +128,7 @@ def rebuild(result: Any, value: Any) -> Any:
 
 def _record(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> _Piece:
     leaves, spec = pytree.tree_flatten((tuple(args), kwargs))
-    last = _last(tracer.graph)
+    last = last_node(tracer.graph)
     stand_ins, given = [], []
     for leaf in leaves:
         if not (
@@ -140,7 +141,7 @@ def _record(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: di
     call_args, call_kwargs = pytree.tree_unflatten(given, spec)
     held = dict(tracer._written)
     result = function(*call_args, **call_kwargs)
-    return _piece(tracer, list(_since(tracer.graph, last)), stand_ins, result, held)
+    return _piece(tracer, nodes_since(tracer.graph, last), stand_ins, result, held)
 
 
 def _piece(
@@ -152,7 +153,7 @@ def _piece(
     ]
     output = tracer.create_arg(result)
     if nodes:  # with what the result itself was recorded as
-        nodes = [*nodes, *_since(tracer.graph, last)]
+        nodes = [*nodes, *nodes_since(tracer.graph, last)]
     if any(node.target is program.write_attribute for node in nodes):
         what = "assigns, in a function that is given to a function of torch,"
         raise trace_error("ST023", attribute=changed[0], what=what)
@@ -191,20 +192,6 @@ def _inside(tracer: Watcher, nodes: list[Node], stand_ins: list[Node]) -> list[N
             inside.add(node)
             found.append(node)
     return found
-
-
-def _last(graph: Any) -> Node | None:
-    return next(iter(reversed(graph.nodes)), None)
-
-
-def _since(graph: Any, last: Node | None) -> Iterator[Node]:
-    found = []
-    for node in reversed(graph.nodes):
-        if node is last:
-            break
-        if node.op != "placeholder":  # of a region, for a value around it that was used here first
-            found.append(node)
-    return iter(found[::-1])
 
 
 def _used_in(piece: _Piece) -> Iterator[Node]:

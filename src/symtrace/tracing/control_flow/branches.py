@@ -10,6 +10,7 @@ from ...ir import Node, Region, map_arg
 from ...ops.control_flow import cond
 from ..hooks import unwatched
 from ..process_state import RandomStates
+from ..since import last_node, nodes_since
 from .containers import Variables, refuse_holders
 from .levels import RecordedPath, recorded, refusal
 from .merging import Merger
@@ -47,7 +48,7 @@ def record_branches(
         TraceError: ST033, the results are of kinds that can't stand for one another.
     """
     decision = _Decision(tracer, test, held, dead, is_state)
-    last = next(iter(reversed(tracer.graph.nodes)), None)
+    last = last_node(tracer.graph)
     written = dict(tracer._written)
     is_flag = tracer.is_flag(test)
     with unwatched():
@@ -79,14 +80,12 @@ def _drawn(before: RandomStates | None) -> str | None:
 
 def _erase_since(tracer: Watcher, last: Node | None) -> None:
     """Take back what was recorded since."""
-    made = []
-    for node in reversed(list(tracer.graph.nodes)):
-        if node is last:
-            break
-        if node.op != "placeholder" and not node.users:
+    made = set()
+    for node in reversed(nodes_since(tracer.graph, last)):
+        if not node.users:
             tracer.graph.erase_node(node)
-            made.append(node)
-    tracer._forget_nodes(set(made))
+            made.add(node)
+    tracer._forget_nodes(made)
 
 
 class _Decision:
