@@ -155,15 +155,16 @@ FLOORS = {"replace_pattern": 5.0, "partitioner": 5.0}
 """How many times faster than torch.fx a row must be; 2 where nothing is said."""
 
 
-def compare(rows: tuple[Row, ...], repeat: int) -> list[str]:
+def compare(rows: tuple[Row, ...], repeat: int, wanted: int) -> list[str]:
     """Print a line for each row; return those that are too slow."""
     broken, ratios = [], []
     print(f"{'':<30}{'nodes':>8}{'symtrace ms':>13}{'torch.fx ms':>13}{'ratio':>9}")
     for row in rows:
-        ours, theirs = fastest(row, (symtrace, torch.fx), row.size, repeat)
+        size = wanted or row.size
+        ours, theirs = fastest(row, (symtrace, torch.fx), size, repeat)
         ratios.append(theirs / ours)
         print(
-            f"{row.name:<30}{row.size:>8}{ours * 1e3:>13.2f}{theirs * 1e3:>13.2f}{theirs / ours:>8.1f}x",
+            f"{row.name:<30}{size:>8}{ours * 1e3:>13.2f}{theirs * 1e3:>13.2f}{theirs / ours:>8.1f}x",
             flush=True,
         )
         floor = next((value for name, value in FLOORS.items() if row.name.startswith(name)), 2.0)
@@ -191,6 +192,7 @@ def main() -> int:
         "--growth", action="store_true", help="time for each node at n, 2n, 4n, 8n instead of ratios"
     )
     parser.add_argument("--start", type=int, default=25_000, help="the smallest size of --growth")
+    parser.add_argument("--size", type=int, default=0, help="nodes of every program; by default each row's own")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a row is too slow")
     parser.add_argument("--only", default="", help="rows whose name contains this")
     options = parser.parse_args()
@@ -202,7 +204,7 @@ def main() -> int:
         growth(rows, options.repeat, options.start)
         broken: list[str] = []
     else:
-        broken = compare(rows, options.repeat)
+        broken = compare(rows, options.repeat, options.size)
     print(f"{time.perf_counter() - start:.0f} s")
     for line in broken:
         print(line, file=sys.stderr)

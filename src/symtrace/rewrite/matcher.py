@@ -222,6 +222,9 @@ class _Search:
         Nodes that an earlier match has taken can only stand for inputs, and count as such.
         """
         wanted = _levels(self.pattern.graph.nodes)[self.pattern.anchors[0]]
+        if wanted <= _SHALLOW:
+            yield from (candidate for candidate in candidates if candidate not in self.taken)
+            return
         levels: dict[Node, int] = {}
         nodes = iter(self.graph.nodes)
         for candidate in candidates:
@@ -328,9 +331,12 @@ class _Search:
             return False
         if self.name and self.name in value.name:
             return True
-        if self.heads[wanted] == WILDCARD:
+        wanted_head = self.heads[wanted]
+        if wanted_head == WILDCARD:
             return value.op.startswith("call_")
-        if self.heads[wanted] != head(value, self.pattern.normalize):
+        if value.op == "call_function" == wanted.op and value.target is wanted.target:
+            return True
+        if wanted_head != head(value, self.pattern.normalize):
             return False
         if wanted.op == "get_attr":
             return same_constant(wanted, value)
@@ -385,6 +391,8 @@ class _Search:
         mine = self.pattern.call(wanted)
         if self.heads[wanted] == WILDCARD:
             return [(mine.forms[0][1], wildcard_call(value).forms[0][1])]
+        if not mine.commutes and _are_alike(wanted, value):
+            return [(wanted.args, value.args)]
         theirs = self.calls.get(value)
         if theirs is None:
             theirs = self.calls[value] = call_of(value, self.pattern.normalize)
@@ -400,6 +408,24 @@ class _Search:
 
 
 _FAILED = object()
+
+_SHALLOW = 8
+"""Levels of a pattern up to which walking it from each node costs less than counting the levels of all nodes."""
+
+
+def _are_alike(wanted: Node, value: Node) -> bool:
+    """Return whether two nodes are spelled alike: one target, and nothing but positional nodes as operands."""
+    args, others = wanted.args, value.args
+    return (
+        value.target is wanted.target
+        and len(args) == len(others)
+        and value.op == wanted.op
+        and value.op in ("call_function", "call_method")
+        and not wanted.kwargs
+        and not value.kwargs
+        and all(type(item) is Node for item in args)
+        and all(type(item) is Node for item in others)
+    )
 
 
 def _level(node: Node, levels: dict[Node, int], taken: set[Node]) -> int:

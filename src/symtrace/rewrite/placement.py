@@ -39,9 +39,11 @@ class Placer:
         inputs = [node for node in match.placeholder_nodes if is_node(node)]
         places: tuple[Place, ...] = ("last", "first")
         for place in places:
-            spot = insertion_node(match, place)
+            spot = _spot(match, place, inner)
             if inputs and max(inputs) >= spot:
                 continue
+            if not self.analysis.effectful:
+                return place
             if place == "first" and self._overlaps(inner):
                 continue
             matched = set(inner)
@@ -57,6 +59,8 @@ class Placer:
 
     def _in_order(self, match: InternalMatch, inner: list[Node]) -> bool:
         """Return whether effects among the matched nodes happen in the order of the pattern."""
+        if not self.analysis.effectful:
+            return True
         effectful = [node for node in inner if not self.analysis.effect(node).is_pure]
         if not effectful:
             return True
@@ -72,7 +76,10 @@ class Placer:
 
 def insertion_node(match: InternalMatch, place: Place) -> Node:
     """Return the node in front of which the replacement goes, as the graph stands now."""
-    inner = sorted(match.inner)
+    return _spot(match, place, sorted(match.inner))
+
+
+def _spot(match: InternalMatch, place: Place, inner: list[Node]) -> Node:
     if place == "first":
         return inner[0]
     matched = set(inner)
