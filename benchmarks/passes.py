@@ -192,7 +192,9 @@ def main() -> int:
         "--growth", action="store_true", help="time for each node at n, 2n, 4n, 8n instead of ratios"
     )
     parser.add_argument("--start", type=int, default=25_000, help="the smallest size of --growth")
-    parser.add_argument("--size", type=int, default=0, help="nodes of every program; by default each row's own")
+    parser.add_argument(
+        "--size", type=int, default=0, help="nodes of every program; by default each row's own"
+    )
     parser.add_argument("--check", action="store_true", help="exit with 1 where a row is too slow")
     parser.add_argument("--only", default="", help="rows whose name contains this")
     options = parser.parse_args()

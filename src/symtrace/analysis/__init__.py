@@ -1,7 +1,19 @@
 """Analyses of a graph: which nodes may share storage, and which may change places."""
 
+from .decisions import Decisions
 from .effects import Class, EffectAnalysis, node_effect
 from .kinds import is_tensor, is_tensor_method
 from .order import effect_edges
+from .ranks import known_ranks, rank_of
 
-__all__ = ["Class", "EffectAnalysis", "effect_edges", "is_tensor", "is_tensor_method", "node_effect"]
+__all__ = [
+    "Class",
+    "Decisions",
+    "EffectAnalysis",
+    "effect_edges",
+    "is_tensor",
+    "is_tensor_method",
+    "known_ranks",
+    "node_effect",
+    "rank_of",
+]

@@ -269,7 +269,8 @@ class EffectAnalysis:
             return
         if effect.returns_alias:
             owners = self._returned(node, effect)
-            if (node.op == "call_module" and owners is None) or self.reads_modules(node):
+            from_module = node.op == "call_module" and owners is None and _may_hold_tensors(node)
+            if from_module or self.reads_modules(node):
                 self._union(node, None)
             for used in node.all_input_nodes if owners is None else owners:
                 self._union(node, used)
@@ -302,6 +303,18 @@ class EffectAnalysis:
         owners: list[Node] = []
         map_arg(effect.written(node.args, node.kwargs), owners.append)
         return owners or None
+
+
+def _may_hold_tensors(node: Node) -> bool:
+    """Return whether the module that a node calls may hold a tensor, which the call could return."""
+    module = _submodule(node.graph.owning_module, node.target)
+    if module is None:
+        return True
+    known = all(type(part).__module__.startswith("torch.nn.modules.") for part in module.modules())
+    held = any(
+        True for part in module.modules() for _ in (*part._parameters.values(), *part._buffers.values())
+    )
+    return held or not known
 
 
 def _assigns_to_tensor(node: Node) -> bool:

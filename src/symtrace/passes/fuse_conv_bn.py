@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from ..analysis import EffectAnalysis
+from ..analysis import known_ranks, rank_of
 from ..ir import Node
 from ..ops.module_effects import is_hooked
 from ..rewrite.inherit import inherit
@@ -18,15 +18,17 @@ from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
 from .core import Context, Pass, graphs_of
 from .errors import PassError
+from .functional_norm import as_layer
 from .references import References
 
-__all__ = ["FuseConvBatchNorm", "fuse_conv_bn", "rank_of", "replace_layer"]
+__all__ = ["FuseConvBatchNorm", "fuse_conv_bn", "replace_layer"]
 
 _PAIRS: dict[type, tuple[type, ...]] = {
     nn.BatchNorm1d: (nn.Conv1d, nn.ConvTranspose1d),
     nn.BatchNorm2d: (nn.Conv2d, nn.ConvTranspose2d),
     nn.BatchNorm3d: (nn.Conv3d, nn.ConvTranspose3d),
 }
+_RANKS = {nn.BatchNorm1d: 3, nn.BatchNorm2d: 4, nn.BatchNorm3d: 5}
 _TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 
 
@@ -46,13 +48,12 @@ class FuseConvBatchNorm(Pass):
 
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Fold them."""
-        pairs = _pairs(ctx.module, graph, ctx.effects(graph))
+        pairs = _pairs(ctx, graph)
         if self.eval_only:
-            for _, norm in pairs:
-                if ctx.is_training(norm):
-                    ctx.remark(norm, "it is in training mode")
-            pairs = [pair for pair in pairs if not any(map(ctx.is_training, pair))]
-        pairs = [pair for pair in pairs if not any(ctx.may_change(node.target) for node in pair)]
+            for pair in pairs:
+                if pair.norm.op == "call_module" and ctx.is_training(pair.norm):
+                    ctx.remark(pair.norm, "it is in training mode")
+            pairs = [pair for pair in pairs if not pair.trains(ctx)]
         _fuse_all(ctx.module, graph, pairs)
         if pairs:
             ctx.specialise("batch normalisation was folded")
@@ -80,59 +81,90 @@ def fuse_conv_bn(gm: GraphModule) -> bool:
     ctx = Context(gm)
     found = []
     for graph in graphs_of(gm):
-        pairs = _pairs(gm, graph, EffectAnalysis(graph))
-        pairs = [pair for pair in pairs if not any(ctx.may_change(node.target) for node in pair)]
-        for node in (node for pair in pairs for node in pair):
-            if gm.get_submodule(node.target).training:
-                raise PassError("ST235", module=node.target)
+        pairs = _pairs(ctx, graph)
+        for pair in pairs:
+            trains = [node for node in (pair.layer, pair.norm) if _trains(ctx, node)]
+            if trains:
+                raise PassError("ST235", module=trains[0].target)
         found.append((graph, pairs))
     for graph, pairs in found:
         _fuse_all(gm, graph, pairs)
     return any(pairs for _, pairs in found)
 
 
-def _pairs(gm: GraphModule, graph: Graph, analysis: EffectAnalysis) -> list[tuple[Node, Node]]:
-    return [pair for node in graph.nodes if (pair := _pair(gm, analysis, node)) is not None]
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A layer and the normalisation behind it, which can be made one.
+
+    Attributes:
+        layer: The node that calls the layer.
+        norm: The node that normalises its value: a layer, or a call of `batch_norm`.
+        module: The normalisation as a layer.
+    """
+
+    layer: Node
+    norm: Node
+    module: nn.Module
+
+    def trains(self, ctx: Context) -> bool:
+        """Return whether either of them is in training mode."""
+        return _trains(ctx, self.layer) or _trains(ctx, self.norm)
 
 
-def _pair(gm: GraphModule, analysis: EffectAnalysis, norm: Node) -> tuple[Node, Node] | None:
+def _trains(ctx: Context, node: Node) -> bool:
+    return node.op == "call_module" and ctx.is_training(node)
+
+
+def _pairs(ctx: Context, graph: Graph) -> list[_Pair]:
+    ranks = known_ranks(graph)
+    return [pair for node in graph.nodes if (pair := _pair(ctx, graph, ranks, node)) is not None]
+
+
+def _pair(ctx: Context, graph: Graph, ranks: dict[Node, int], norm: Node) -> _Pair | None:
     """Return the layer and the normalisation if they can be fused."""
-    if norm.op != "call_module" or len(norm.all_input_nodes) != 1:
+    layer: Any = norm.args[0] if norm.args else norm.kwargs.get("input")
+    if not isinstance(layer, Node) or layer.op != "call_module" or len(layer.users) != 1:
         return None
-    layer = norm.all_input_nodes[0]
-    if layer.op != "call_module" or len(layer.users) != 1:
+    first = ctx.module.get_submodule(layer.target)
+    if norm.op == "call_module":
+        second = ctx.module.get_submodule(norm.target) if norm.all_input_nodes == [layer] else None
+    else:
+        second = as_layer(norm, first, ctx) if norm.op == "call_function" else None
+    if type(second) not in _PAIRS or second.running_mean is None or second.running_var is None:  # type: ignore[union-attr]
         return None
-    first, second = gm.get_submodule(layer.target), gm.get_submodule(norm.target)
-    if type(second) not in _PAIRS or second.running_mean is None or second.running_var is None:
+    is_linear = type(first) is nn.Linear and type(second) is nn.BatchNorm1d and rank_of(layer, ranks) == 2
+    if not is_linear and type(first) not in _PAIRS[type(second)]:  # type: ignore[index]
         return None
-    is_linear = type(first) is nn.Linear and type(second) is nn.BatchNorm1d and rank_of(layer) == 2
-    if not is_linear and type(first) not in _PAIRS[type(second)]:
-        return None
+    if norm.op == "call_function" and not is_linear and rank_of(layer, ranks) != _RANKS[type(second)]:  # type: ignore[index]
+        return None  # without a batch, another dimension is normalised
     if isinstance(first, _TRANSPOSED) and first.groups != 1:
         return None
-    if is_hooked(first) or is_hooked(second) or not analysis.may_move(norm, layer.next, ()):
+    if is_hooked(first) or is_hooked(second) or ctx.may_change(layer.target):  # type: ignore[arg-type]
         return None
-    return layer, norm
+    if norm.op == "call_module" and ctx.may_change(norm.target):
+        return None
+    if not ctx.effects(graph).may_move(norm, layer.next, ()):
+        return None
+    return _Pair(layer, norm, second)  # type: ignore[arg-type]
 
 
-def rank_of(node: Node) -> int | None:
-    """Return the number of dimensions of the value of a node, if example shapes tell."""
-    for key in ("tensor_meta", "val"):
-        shape = getattr(node.meta.get(key), "shape", None)
-        if shape is not None:
-            return len(shape)
-    return None
-
-
-def _fuse_all(gm: GraphModule, graph: Graph, pairs: list[tuple[Node, Node]]) -> None:
+def _fuse_all(gm: GraphModule, graph: Graph, pairs: list[_Pair]) -> None:
     references = References(gm.graph)
-    for layer, norm in pairs:
-        first, second = gm.get_submodule(layer.target), gm.get_submodule(norm.target)
+    for pair in pairs:
+        layer, norm = pair.layer, pair.norm
+        first = gm.get_submodule(layer.target)
         with torch.no_grad():
-            replace_layer(gm, layer, _fused(first, second), references)
+            replace_layer(gm, layer, _fused(first, pair.module), references)
         inherit([layer], [(norm, layer)], layer, "fuse-conv-bn")
+        others = [node for node in norm.all_input_nodes if node is not layer]
         norm.replace_all_uses_with(layer)
         graph.erase_node(norm)
+        if norm.op == "call_function":
+            for node in others:
+                if not node.users:
+                    references.remove(node.target)
+                    graph.erase_node(node)
+            continue
         references.remove(norm.target)
         if not references.count(norm.target):
             gm.delete_submodule(norm.target)

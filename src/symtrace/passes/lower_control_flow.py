@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import torch
 
 from ..analysis import EffectAnalysis
-from ..ir import Node, map_arg, region_uses
+from ..ir import Node, region_uses
 from ..ops.control_flow import cond, for_each, torch_cond
 from ..runtime import Graph
 from .core import Context, Pass
 from .errors import PassError
+from .regions import copy_region, give_results
 
 __all__ = ["LowerControlFlow"]
 
@@ -132,26 +133,8 @@ def _lower(graph: Graph, node: Node) -> None:
 def _unroll(graph: Graph, node: Node) -> None:
     """Put the rounds of a loop one behind the other."""
     items, body, carried, operands = node.args[:4]
-    values: tuple[Any, ...] = tuple(carried)
-    inner = body.graph
-    inputs = [part for part in inner.nodes if part.op == "placeholder"]
+    values: Any = tuple(carried)
     with graph.inserting_before(node):
         for item in items:
-            known: dict[Node, Any] = dict(zip(inputs, (item, *values, *operands), strict=True))
-            values = graph.graph_copy(inner, known)
-    for user in list(node.users):
-        value = values[user.args[1]]  # type: ignore[index]
-        if isinstance(value, Node):
-            user.replace_all_uses_with(value)
-        else:
-            for other in list(user.users):
-                other.args, other.kwargs = (
-                    _with(other.args, user, value),
-                    _with(dict(other.kwargs), user, value),
-                )
-        graph.erase_node(user)
-    graph.erase_node(node)
-
-
-def _with(args: Any, old: Node, new: Any) -> Any:
-    return map_arg(args, lambda used: new if used is old else used)
+            values = copy_region(graph, body, (item, *values, *operands))
+    give_results(node, values)

@@ -35,6 +35,7 @@ _BUILTIN = {
     "reinplace": ("reinplace", "Reinplace"),
     "remove-dropout": ("dropout", "RemoveDropout"),
     "remove-identity": ("identity", "RemoveIdentity"),
+    "specialize-evaluation": ("specialize_evaluation", "SpecializeEvaluation"),
 }
 
 _REGISTERED: dict[str, type[Pass]] = {}

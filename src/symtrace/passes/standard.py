@@ -14,7 +14,9 @@ __all__ = ["EVALUATION", "TRAINING", "optimize"]
 TRAINING = "cse,dce,remove-identity"
 """What `optimize` does to a module in training mode."""
 
-EVALUATION = "remove-dropout,remove-identity,fuse-conv-bn,fuse-conv-scale,fuse-conv-conv,cse,dce"
+EVALUATION = (
+    "specialize-evaluation,remove-dropout,remove-identity,fuse-conv-bn,fuse-conv-scale,fuse-conv-conv,cse,dce"
+)
 """What `optimize` does to a module in evaluation mode."""
 
 

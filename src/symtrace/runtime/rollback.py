@@ -8,9 +8,9 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 from torch import nn
 
-from ..analysis import EffectAnalysis
+from ..analysis import Decisions, EffectAnalysis
 from ..ir import Graph, Node, all_graphs, regions_of
-from ..ops import program
+from ..ops import effects, program
 from ..ops.module_effects import module_effect
 
 __all__ = ["LateGuards", "Rollback"]
@@ -29,37 +29,82 @@ class LateGuards:
     def __init__(self, graph: Graph, module_of: Any) -> None:
         self._always = False
         self._in_training: list[nn.Module] = []
-        changing: list[nn.Module] = []
-        has_changed = False
+        self._flags: list[nn.Module] = []
         if not any(map(_checks, graph.nodes)):  # as in most graphs: effects are not looked up for nothing
             return
         analysis = EffectAnalysis(graph, any_mode=True)
+        owners: dict[int, nn.Module] = {}
+        quiet = _Quiet(graph, analysis, module_of, owners)
+        changing: list[nn.Module] = []
+        has_changed = by_flags = False
         for node in graph.nodes:
             if node.op in ("placeholder", "get_attr", "output"):
                 continue
             if _checks(node):
                 self._always = self._always or has_changed or bool(regions_of(node))
                 self._in_training = list(changing)
+                self._flags = list(owners.values()) if by_flags else []
+                continue
+            if has_changed or not _changes(node, analysis):
                 continue
             module = module_of(node.target) if node.op == "call_module" else None
-            if has_changed:
-                continue
-            if not _changes(node, analysis):
-                continue
-            if module is None or not _is_quiet_in_evaluation(module):
-                has_changed = True
-            else:
+            if module is not None and _is_quiet_in_evaluation(module):
                 changing.append(module)
+            elif quiet.holds(node):
+                by_flags = True
+            else:
+                has_changed = True
 
     def exist(self) -> bool:
         """Tell whether there are any as the modules are switched now."""
-        return self._always or any(part.training for module in self._in_training for part in module.modules())
+        return (
+            self._always
+            or any(owner.training for owner in self._flags)
+            or any(part.training for module in self._in_training for part in module.modules())
+        )
+
+
+class _Quiet:
+    """Which nodes change nothing as long as the modules whose training flags the graph reads are not training.
+
+    Args:
+        graph: The graph.
+        analysis: Its effects.
+        module_of: Gives the module at a path.
+        owners: Receives the modules whose flags are read.
+    """
+
+    def __init__(
+        self, graph: Graph, analysis: EffectAnalysis, module_of: Any, owners: dict[int, nn.Module]
+    ) -> None:
+        def flag(node: Node) -> bool | None:
+            path, _, name = str(node.target).rpartition(".")
+            owner = module_of(path) if name == "training" else None
+            if not isinstance(owner, nn.Module) or not isinstance(owner.training, bool):
+                return None
+            owners[id(owner)] = owner
+            return False
+
+        self._decisions = Decisions(graph, (lambda node: None) if analysis.sets_attributes else flag)
+
+    def holds(self, node: Node) -> bool:
+        """Tell whether a node changes nothing then."""
+        use = self._decisions.taken.get(node)
+        if use is not None:
+            inner = EffectAnalysis(use.region.graph, any_mode=True)
+            return not any(_changes(part, inner) for part in use.region.graph.nodes)
+        if node.op != "call_function" or regions_of(node):
+            return False
+        known = self._decisions.value
+        return effects(node.op, node.target, known(node.args), known(dict(node.kwargs))).is_pure
 
 
 def _changes(node: Node, analysis: EffectAnalysis) -> bool:
     """Tell whether a node changes what is there after the call: an assertion, or a write to a value of the program's
     own, does not.
     """
+    if node.op in ("placeholder", "get_attr", "output"):
+        return False
     effect = analysis.effect(node)
     if effect.random or effect.impure or effect.writes_state or effect.barrier:
         return True
