@@ -12,14 +12,14 @@ from rows import Row, chain
 
 
 def seconds(row: Row, library: Any, n: int) -> float:
-    """Prepare and time one repetition."""
+    """Prepare and time one repetition, in processor time: other work on the machine does not count."""
     work = row.prepare(library, n)
     gc.collect()
     gc.disable()
     try:
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        return time.perf_counter() - start
+        return time.process_time() - start
     finally:
         gc.enable()
 

@@ -26,7 +26,10 @@ def put_into_regions(gm, choices: random.Random) -> int:
     with graph.inserting_after(behind):
         total = graph.call_method("sum", (first,))
     with graph.inserting_after(total):
-        predicate = graph.call_function(operator.gt, (total, choices.choice((-100, 0, 0, 100))))
+        if choices.random() < 0.25:
+            predicate = graph.get_attr("training")
+        else:
+            predicate = graph.call_function(operator.gt, (total, choices.choice((-100, 0, 0, 100))))
     made = sum(_wrap(graph, predicate, choices, 0) for _ in range(choices.randint(1, 3)))
     gm.graph.lint()
     return made

@@ -166,3 +166,32 @@ def test_the_operation_by_itself_takes_the_way_too():
     assert gm.graph.find_nodes(op="call_function", target=torch_cond)
     for ways in ((POSITIVE, NEGATIVE), (NEGATIVE, POSITIVE)):
         torch.testing.assert_close(Interpreter(gm).run(*ways), program(*ways))
+
+
+def test_a_decision_around_one_that_stays_stays_too():
+    def body(m, x, y):
+        z = x
+        if x.sum() > 0:
+            if x.max():
+                z = y * 2
+            z = z + 1
+        return z
+
+    program = Net(body)
+    gm = capture(program)
+    pipeline = Pipeline("lower-control-flow{skip=true}")
+    assert not pipeline(gm).modified
+    assert_equivalent(program, gm, POSITIVE)
+
+
+def test_a_way_that_writes_to_state_in_training_stays_in_evaluation():
+    class Normed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.BatchNorm1d(3)
+
+        def forward(self, x):
+            return self.norm(x) if x.sum() > 0 else x * 2
+
+    gm = capture(Normed().eval())
+    assert not Pipeline("lower-control-flow{skip=true}")(gm).modified

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 
 from ..analysis import EffectAnalysis
-from ..ir import Node, region_uses
+from ..ir import Node, all_graphs, region_uses
 from ..ops.control_flow import cond, for_each, torch_cond
 from ..runtime import Graph
 from .core import Context, Pass
@@ -33,7 +33,7 @@ class LowerControlFlow(Pass):
     """Let decisions on data be calls of `torch.cond`, so that `torch.export` and `torch.compile` keep both ways.
 
     Loops over a fixed range are unrolled. What can't be lowered is an error, unless it is to be skipped: a way that
-    writes to something from outside or to state, results that are no tensors, loops over data.
+    writes to something from outside or, in either mode, to state, results that are no tensors, loops over data.
 
     Attributes:
         skip: Leave what can't be lowered as it is, with a remark.
@@ -70,13 +70,16 @@ def _refusal(node: Node, ctx: Context) -> str | None:
         )
     if node.target is not cond:
         return "the loop runs as long as data tells"
-    effect = ctx.effects(graph, any_mode=False).effect(node)
+    effect = ctx.effects(graph, any_mode=True).effect(node)
     if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
         return (
             "a way of it writes to something from outside, changes state, raises, or calls what is not known"
         )
     if effect.check:
         return "a way of it checks an assumption"
+    inner = (part for use in region_uses(node) for g in all_graphs(use.region.graph) for part in g.nodes)
+    if any(part.target is not torch_cond and region_uses(part) for part in inner):
+        return "a way of it has control flow that can't be lowered"
     if not _is_bool(node.args[0]):
         return f"what decides, `{node.args[0]}`, is not known to be of type bool"
     for use in region_uses(node):
