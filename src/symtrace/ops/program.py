@@ -12,6 +12,7 @@ import torch.utils._pytree as pytree  # the public home of pytrees, underscore a
 
 from ..diagnostics import Label, Location
 from ..errors import GuardError
+from .effect import ALIAS, Effect
 
 __all__ = [
     "IN_PLACE",
@@ -23,10 +24,13 @@ __all__ = [
     "call_with_several",
     "enter_mode",
     "exit_mode",
+    "greatest",
     "guard",
     "is_given",
+    "least",
     "new_list",
     "raise_error",
+    "sorted_by",
     "stand_in",
     "transform",
     "write_attribute",
@@ -138,6 +142,46 @@ def raise_error(error: BaseException) -> None:
 def new_list(items: Any) -> list[Any]:
     """Return a new list, for a program that goes on to change it."""
     return list(items)
+
+
+def sorted_by(items: Any, keys: Any, reverse: bool = False) -> list[Any]:
+    """Return items in the order of their keys, as `sorted` with a key does.
+
+    Args:
+        items: The items.
+        keys: As many keys.
+        reverse: The largest first.
+    """
+    order = sorted(range(len(items)), key=list(keys).__getitem__, reverse=reverse)
+    return [items[index] for index in order]
+
+
+def least(items: Any, keys: Any, _: bool = False) -> Any:
+    """Return the first item with the least key, as `min` with a key does.
+
+    Args:
+        items: The items.
+        keys: As many keys.
+    """
+    return items[min(range(len(items)), key=list(keys).__getitem__)]
+
+
+def greatest(items: Any, keys: Any, _: bool = False) -> Any:
+    """Return the first item with the greatest key, as `max` with a key does.
+
+    Args:
+        items: The items.
+        keys: As many keys.
+    """
+    return items[max(range(len(items)), key=list(keys).__getitem__)]
+
+
+def _chooses(args: Any, kwargs: Any) -> Effect:
+    return ALIAS
+
+
+for _choosing in (sorted_by, least, greatest):
+    setattr(_choosing, "__symtrace_effect__", _chooses)  # noqa: B010 - functions have no such attribute by type
 
 
 def assigned(value: Any, name: str) -> Any:

@@ -19,6 +19,7 @@ from ..ir import Node
 from ..ops import effects
 from .blame import data_dependent, here, trace_error
 from .code_cache import cached_by_code
+from .frames import is_own
 from .proxy import Proxy
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def watching_questions(ask: _Ask) -> Iterator[Callable[[], None]]:
         return local
 
     def entered(frame: FrameType, event: str, argument: Any) -> Any:
-        if not questions_of(frame.f_code):
+        if is_own(frame) or not questions_of(frame.f_code):
             return None
         frame.f_trace_opcodes = True
         return local

@@ -156,6 +156,7 @@ def call_positionally(
         code.replace(co_argcount=len(names), co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags),
         plain.__globals__, plain.__name__, None, plain.__closure__,
     )  # fmt: skip
+    flat.__wrapped__ = plain  # type: ignore[attr-defined]
     return flat(*leading, *[values[name] for name in names[len(leading) :]])
 
 

@@ -54,6 +54,8 @@ class Joints(TracerBase):
     @contextmanager
     def in_region(self, level: Level) -> Iterator[None]:
         """Record in a region; what is known or cached only there is forgotten afterwards."""
+        if self._unread:
+            self._read_attributes()  # here, where all that follows sees them
         outer, tables = self.graph, self._tables()
         self.levels.append(level)
         self.graph = level.graph
@@ -203,6 +205,15 @@ class Joints(TracerBase):
     def samples_of(self, value: Any) -> list[Any]:
         """Return items like those of a traced list, if they are known."""
         return []
+
+    def is_compared_open(self, value: Any) -> bool:
+        """Tell whether only the run can say how a traced value compares with others."""
+        return self.is_open(value)
+
+    def like(self, value: Any, node: Node) -> Any:
+        """Return the traced list of as many items as a traced value has that a node stands for."""
+        self._kinds[node] = list
+        return self.proxy(node)
 
     def growing_list(self, items: list[Any], new: list[Any]) -> Any:
         """Return the traced value of a new list with some items, to which others like `new` will be added."""

@@ -214,7 +214,14 @@ def _outer_values(tracer: Watcher, piece: _Piece) -> tuple[Node, ...]:
 
 def _take_out(tracer: Watcher, piece: _Piece, captures: tuple[Node, ...]) -> Outlined:
     inner = Graph()
-    mapping: dict[Node, Node] = {node: inner.placeholder(node.name) for node in captures}
+    mapping: dict[Node, Node] = {}
+    taken: set[str] = set()
+    for node in captures:
+        name = node.name
+        while name in taken:  # by a node of another graph, around the one that is recorded
+            name += "_"
+        taken.add(name)
+        mapping[node] = inner.placeholder(name)
     for number, node in enumerate(piece.stand_ins):
         mapping[node] = inner.placeholder(f"arg{number}")
     for node in piece.moved:

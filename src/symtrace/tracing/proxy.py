@@ -88,7 +88,10 @@ class Proxy:
                 return attribute
             self.tracer._note_unread(weakref.ref(attribute))
             return attribute
-        return Attribute(self, k)
+        attribute = Attribute(self, k)
+        if k not in _TENSOR_NAMES and getattr(self.tracer, "keeps_control_flow", False):
+            self.tracer._note_unread(weakref.ref(attribute))
+        return attribute
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _TENSOR_SLOTS or type(self) in _OWN_CLASSES:

@@ -16,10 +16,10 @@ from .program import Program
 from .shrink import shrink
 
 
-def program_of(seed: int) -> Program:
+def program_of(seed: int, *, has_flow: bool = False) -> Program:
     """Return the program of one number."""
     choices = random.Random(seed)
-    return random_source(choices, choices.randint(1, 10))
+    return random_source(choices, choices.randint(1, 8 if has_flow else 10), has_flow=has_flow)
 
 
 def _door_of(seed: int, wanted: str) -> str:
@@ -50,6 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--shrink", type=int, default=10, help="how many failing programs to shrink and print"
     )
+    parser.add_argument("--control-flow", action="store_true", help="let data decide which way programs go")
     parser.add_argument("--refusals", action="store_true", help="print one message for each code")
     options = parser.parse_args(arguments)
     kinds: collections.Counter[str] = collections.Counter()
@@ -59,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)  # on matrices of four columns threads only wait for each other
     start = time.perf_counter()
     for number, seed in enumerate(range(options.seed, options.seed + options.count), 1):
-        program = program_of(seed)
+        program = program_of(seed, has_flow=options.control_flow)
         door = _door_of(seed, options.door)
         verdict = compare(program, door)
         kinds[verdict.kind] += 1

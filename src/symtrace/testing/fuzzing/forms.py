@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .flow_tables import FLOW
 from .prelude import Box, Pair
 from .tables import CALLS, CONTAINERS, DRAWS, FUNCTIONS, MODES, QUESTIONS, REFUSED, STATE, WRITES
 
@@ -40,17 +41,21 @@ class BlockForm:
     Attributes:
         header: The line that opens it.
         setup: Lines of `__init__` that it needs.
-        before: A line in front of it, which makes the value `{r}`.
-        last: A last line of the body.
+        before: Lines in front of it, which make the value `{r}`.
+        first: First lines of the body.
+        last: Last lines of the body.
         after: A line behind it for each value made inside.
+        behind: Lines behind it.
         scoped: Whether values made inside may not be used behind it.
     """
 
     header: str
     setup: tuple[str, ...] = ()
     before: str = ""
+    first: str = ""
     last: str = ""
     after: str = ""
+    behind: str = ""
     scoped: bool = False
 
 
@@ -98,6 +103,7 @@ for _name, _table in (
     ("question", QUESTIONS),
     ("mode", MODES),
     ("refused", REFUSED),
+    ("flow", FLOW),
 ):
     GROUPS[_name] = _table
     FORMS.update({text: _form(text) for text in _table})

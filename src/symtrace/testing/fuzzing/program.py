@@ -75,7 +75,7 @@ class Program:
             _class(f"Inner{i}", _Text(i), body, "inner", "one", (-1, 0), ())
             for i, body in enumerate(self.inner)
         ]
-        text = _Text(len(self.inner))
+        text = _Text(len(self.inner), self.output)
         parts.append(
             _class("Program", text, self.body, self.signature, self.output, self.results, self.setup)
         )
@@ -130,6 +130,7 @@ class _Text:
     """Lines of one class while they are made."""
 
     inner: int
+    output: str = "one"
     setup: dict[str, None] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
@@ -150,22 +151,31 @@ class _Text:
         target = f"v{next(self.names)}"
         fields = {"a": self.values[-1], "r": target}
         if form.before:
-            self.lines.append(pad + form.before.format_map(fields))
+            self._add(form.before, fields, indent)
             self.values.append(target)
-        self.lines.append(pad + form.header.format_map(fields))
+        self._add(form.header, fields, indent)
         start = len(self.lines)
+        self._add(form.first, self._with_result(fields), indent + 1)
         self.body(block.body, indent + 1)
         made = self.values[known:]
         if len(self.lines) == start:
             self.lines.append(f"{pad}    pass")
-        if form.last:
-            self.lines.append(f"{pad}    " + form.last.format_map({**fields, "a": self.values[-1]}))
+        self._add(form.last, self._with_result({**fields, "a": self.values[-1]}), indent + 1)
+        self._add(form.behind, self._with_result(fields), indent)
         if form.scoped:
             del self.values[known:]
             if form.before:
                 self.values.append(target)
         elif form.after:
             self.lines.extend(pad + form.after.format_map({"a": name}) for name in made)
+
+    def _add(self, text: str, fields: dict[str, str], indent: int) -> None:
+        pad = "    " * indent
+        self.lines.extend(pad + line.format_map(fields) for line in text.split("; ") if line)
+
+    def _with_result(self, fields: dict[str, str]) -> dict[str, str]:
+        result = OUTPUTS[self.output].format_map({"a": fields["a"], "b": "y"})
+        return {**fields, "result": result}
 
     def _statement(self, statement: Statement, indent: int) -> None:
         form = FORMS[statement.form]

@@ -5,11 +5,11 @@ from __future__ import annotations
 __all__ = ["CALLS", "CONTAINERS", "DRAWS", "FUNCTIONS", "MODES", "QUESTIONS", "REFUSED", "STATE", "WRITES"]
 
 
-def _table(text: str) -> tuple[str, ...]:
+def table(text: str) -> tuple[str, ...]:
     return tuple(line for line in text.splitlines() if line)
 
 
-FUNCTIONS = _table("""
+FUNCTIONS = table("""
 {r} = torch.relu({a})
 {r} = -{a}
 {r} = {a}.tanh()
@@ -78,7 +78,7 @@ n, d = {a}.shape; {r} = {a}.view(n * d).view(n, d) + n
 {r} = torch.Tensor.add({a}, {b})
 """)
 
-WRITES = _table("""
+WRITES = table("""
 {a}.add_({b})
 {a}.mul_(0.5)
 F.relu({a}, inplace=True)
@@ -123,7 +123,7 @@ torch.Tensor.mul_({a}, 0.5)
 {r} = {a}.expand_as({b}).contiguous(); {r}.sub_({b})
 """)
 
-DRAWS = _table("""
+DRAWS = table("""
 {r} = {a} + torch.rand_like({a})
 {r} = {a} * torch.rand(4)
 {r} = F.dropout({a}, 0.5, training=True)
@@ -152,7 +152,7 @@ g = torch.Generator(); g.manual_seed({k}); {r} = {a} + torch.rand(4, generator=g
 {r} = {a} + torch.distributions.Normal(0.0, 1.0).sample((4,))
 """)
 
-STATE = _table("""
+STATE = table("""
 {r} = {a} + self.offset | self.register_buffer('offset', torch.rand(4))
 self.offset.add_(0.1) | self.register_buffer('offset', torch.rand(4))
 self.offset += 1 | self.register_buffer('offset', torch.rand(4))
@@ -218,7 +218,7 @@ self.flags = self.flags + (1,) | self.flags = ()
 {r} = {a} * sum(p.sum() for p in self.parameters()) | self.scale = nn.Parameter(torch.rand(4))
 """)
 
-CALLS = _table("""
+CALLS = table("""
 {r} = self.linear({a}) | self.linear = nn.Linear(4, 4)
 {r} = self.linear(input={a}) | self.linear = nn.Linear(4, 4)
 {r} = F.linear({a}, self.linear.weight, self.linear.bias) | self.linear = nn.Linear(4, 4)
@@ -294,7 +294,7 @@ p, q = Both.apply({a}, {b}); {r} = p * q
 with attention_kernel(SDPBackend.MATH):;     {r} = F.scaled_dot_product_attention({a}[None], {b}[None], {b}[None])[0]
 """)
 
-CONTAINERS = _table("""
+CONTAINERS = table("""
 d = {{'a': {a}, 'b': {b}}}; {r} = d['a'] + d['b']
 d = dict(a={a}); d['c'] = {b}; {r} = sum(d.values())
 items = [{a}, {b}]; items.append({a} + 1); {r} = torch.stack(items).sum(0)
@@ -325,7 +325,7 @@ cache = {{}}; cache[0] = {a}; {r} = cache.get(0) + cache.get(1, {b})
 {r} = torch.broadcast_tensors({a}, {b})[0] * 1
 """)
 
-QUESTIONS = _table("""
+QUESTIONS = table("""
 {r} = {a} if isinstance({a}, torch.Tensor) else {b}
 {r} = {a} * 2 if torch.is_tensor({a}) else {b}
 {r} = {a} if type({a}) is torch.Tensor else {b}
@@ -360,7 +360,7 @@ name = f'{{type({a}).__name__}}'; {r} = {a} * len(name)
 {r} = {a} * torch.is_floating_point({a})
 """)
 
-MODES = _table("""
+MODES = table("""
 torch.set_grad_enabled(False); {r} = {a} * 2; torch.set_grad_enabled(True)
 {r} = {a} * 2 if torch.is_grad_enabled() else {b}
 mode = torch.is_grad_enabled(); {r} = {a} * (1 + mode)
@@ -373,7 +373,7 @@ mode = torch.no_grad(); mode.__enter__(); {r} = {a} * 2; mode.__exit__(None, Non
 {r} = {a} * (2 if torch.is_inference_mode_enabled() else 3)
 """)
 
-REFUSED = _table("""
+REFUSED = table("""
 {r} = {a}.view(*{a}.shape) * {a}.dim()
 for row in {a}.unbind(0)[:1]:;     row.mul_(2)
 {r} = {a}.new_zeros(*{a}.shape[:-1], 4) + {b}

@@ -11,7 +11,7 @@ from ...ops.control_flow import cond
 from ..hooks import unwatched
 from ..process_state import RandomStates
 from ..since import last_node, nodes_since
-from .containers import Variables, refuse_holders
+from .containers import Variables, refuse_holders, refuse_seen
 from .levels import RecordedPath, recorded, refusal
 from .merging import Merger
 
@@ -114,7 +114,11 @@ class _Decision:
         if grown is not None:
             return None, grown
         merger = Merger(
-            tracer, (first.raised, second.raised), variables.existing(), tracer.is_flag(self._test)
+            tracer,
+            (first.raised, second.raised),
+            variables.existing(),
+            variables.copied(),
+            tracer.is_flag(self._test),
         )
         own = [self._own(variables, path, index) for index, path in enumerate((first, second))]
         shape = self._merge(merger, own)
@@ -122,6 +126,7 @@ class _Decision:
         for one in merger.rebuilt:
             if not variables.is_kept(one, ways):
                 refuse_holders(tracer, one, (variables.before, merger.rebuilt), callers=True)
+        refuse_seen(tracer, merger.made, (own, *own, first.value, second.value, *merger.rebuilt, merger.made))
         if not merger.outputs[0] and not (first.does_something() or second.does_something()):
             result = shape
         else:

@@ -14,13 +14,13 @@ from torch import nn
 from ..frames import is_internal, is_internal_file
 from ..snapshot import Snapshot
 from .levels import refusal
-from .trees import THUNK
-from .variables import LOST
+from .trees import BLOCK, THUNK
+from .variables import LOST, is_named_tuple, is_record
 
 if TYPE_CHECKING:
     from ..watching import Watcher
 
-__all__ = ["Variables", "changed", "put_in", "refuse_holders", "watched"]
+__all__ = ["Variables", "changed", "put_in", "refuse_holders", "refuse_seen", "watched"]
 
 _COPIED = (list, dict, set)
 _CHANGES = "changes a container on one way of a decision or in a loop"
@@ -113,6 +113,10 @@ class Variables:
         """Return the identities of the lists and dicts that were there before."""
         return frozenset(id(part) for part in _containers_in(self.before, []))
 
+    def copied(self) -> frozenset[int]:
+        """Return the identities of the copies that the paths were given."""
+        return frozenset(id(one) for copies in self._copies for one in copies if type(one) in _COPIED)
+
     def own(self, value: Any, which: int) -> Any:
         """Return what a path gives, with the containers of the program in place of copies that are as they were."""
         copies, replaced = self._copies[which], {}
@@ -126,7 +130,7 @@ class Variables:
         owners: dict[int, int] = {}
         for index, pair in enumerate(zip(self.before, self._copies[which], strict=True)):
             for one in pair:
-                if type(one) in _COPIED:
+                if type(one) in _COPIED or is_record(type(one)):
                     owners.setdefault(id(one), index)
         result = list(values)
         for index, value in enumerate(values):
@@ -216,10 +220,12 @@ def changed(value: Any, other: Any) -> bool:
 
 def _containers_in(value: Any, found: list[Any]) -> list[Any]:
     """Return the lists and dicts in a value, itself included."""
-    if type(value) in (list, dict):
+    kind = type(value)
+    if kind in (list, dict) or is_record(kind):
         found.append(value)
-    if type(value) in (list, tuple, dict):
-        for item in value.values() if type(value) is dict else value:
+    if kind in (list, tuple, dict) or is_record(kind) or is_named_tuple(kind):
+        parts = value.values() if kind is dict else vars(value).values() if is_record(kind) else value
+        for item in parts:
             _containers_in(item, found)
     return found
 
@@ -241,16 +247,48 @@ def refuse_holders(tracer: Watcher, container: Any, known: tuple[Any, ...], *, c
     frames = _frames(tracer)
     if tracer._snapshot.watches(container) or _is_held(container, {id(one) for one in known}, frames):
         raise refusal(tracer, _CHANGES + ", which something else holds as well")
-    holders = [
-        (frame, name)
-        for frame in frames
-        if not is_internal(frame)
-        for name, value in frame.f_locals.items()
-        if value is container
-    ]
+    holders: list[tuple[types.FrameType, str]] = []
+    for frame in frames:
+        if not is_internal(frame):
+            for name, value in frame.f_locals.items():
+                if value is container and not any(_is_handed(one, (frame, name)) for one in holders):
+                    holders.append((frame, name))
     own = [one for one in holders if one[0] is holders[0][0]]
     if len(own) > 1 or (callers and len(holders) > 1):
         raise refusal(tracer, _CHANGES + ", which the caller or another variable holds as well")
+
+
+def refuse_seen(tracer: Watcher, made: list[Any], known: tuple[Any, ...]) -> None:
+    """Stop where one of the containers that two paths give, in whose place a merged one stands, is held elsewhere.
+
+    Args:
+        tracer: Records.
+        made: The containers.
+        known: Objects that may hold them.
+
+    Raises:
+        TraceError: ST033.
+
+    Cost: a look at all objects there are.
+    """
+    if not made:
+        return
+    frames = _frames(tracer)
+    ours = {id(one) for one in (*known, *made)} | {id(vars(one)) for one in made if is_record(type(one))}
+    inside = {id(one) for one in made}
+    for frame in frames:
+        if not is_internal(frame) and any(id(value) in inside for value in frame.f_locals.values()):
+            raise refusal(tracer, _CHANGES + ", which a variable holds as well")
+    for one in made:
+        if tracer._snapshot.watches(one) or _is_held(one, ours, frames):
+            raise refusal(tracer, _CHANGES + ", which something else holds as well")
+
+
+def _is_handed(inner: tuple[types.FrameType, str], outer: tuple[types.FrameType, str]) -> bool:
+    """Tell whether a variable is that of a block, which is given it by the function around and hands it back."""
+    code = inner[0].f_code
+    is_block = code.co_name.startswith(BLOCK) and code in outer[0].f_code.co_consts
+    return is_block and inner[1] == outer[1] and inner[1] in code.co_varnames[: code.co_argcount]
 
 
 def _frames(tracer: Watcher) -> list[types.FrameType]:

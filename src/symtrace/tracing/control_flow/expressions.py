@@ -8,12 +8,12 @@ import ast
 from types import CodeType
 from typing import Any
 
-from .scopes import contains, walk_scope
-from .trees import FLOW, at, flow_call, load, names_tuple, thunk
+from .scopes import contains, own_names, used_names
+from .trees import FLOW, at, flow_call, is_thunk, load, names_tuple, thunk
 
 __all__ = ["Expressions", "may_be_traced"]
 
-_BUILTINS = frozenset({"sum", "any", "all", "min", "max", "list", "tuple", "sorted", "int", "float"})
+_BUILTINS = frozenset({"sum", "any", "all", "min", "max", "list", "tuple", "sorted", "int", "float", "bool"})
 """Builtins that `flow` calls on behalf of a lifted function."""
 
 _ITERABLES = frozenset({"range", "zip", "enumerate", "reversed"})
@@ -50,16 +50,24 @@ class Expressions(ast.NodeTransformer):
         self._own = own - {"__class__"}
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node  # a function of its own
+        own = own_names(node)
+        if own is not None:
+            before, self._own = self._own, self._own | own
+            self.generic_visit(node)
+            self._own = before
+        return node  # else a function of its own
 
-    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+    def visit_Lambda(self, node: Any) -> Any:
+        return self.generic_visit(node) if is_thunk(node) else node
+
+    visit_ClassDef = visit_AsyncFunctionDef = visit_Lambda
 
     def _is_simple(self, *nodes: Any) -> bool:
         return not contains(nodes, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
 
     def _held(self, *nodes: Any) -> ast.Lambda:
         """Return a function that gives the variables that expressions read, and so may change what is in them."""
-        found = {node.id for node in walk_scope(nodes) if isinstance(node, ast.Name) and node.id in self._own}
+        found = used_names(nodes) & self._own
         return thunk(names_tuple(sorted(found)))
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from ...ops import program
 from ..hooks import active_tracer, tracing_as
 from ..shims import SHIMS
 from .branches import record_branches
+from .consumers import CHOOSING, chosen, contained
 from .iterables import OpenValue, as_open, call
 from .levels import Raised, refusal, would_handle
 from .loops import record_loop
@@ -23,6 +24,7 @@ __all__ = ["Flow", "flow"]
 
 _ITERABLES = (range, zip, enumerate, reversed)
 _CONSUMERS = (sum, any, all, min, max, list, tuple, sorted)
+_TAKERS = frozenset({*_CONSUMERS, dict, frozenset, set})
 _MOST_ROUNDS = 40
 """How many rounds of a loop that the data ends lie in one another, each in a branch of the one before."""
 
@@ -68,8 +70,11 @@ def _first(items: Any, wanted: bool) -> Any:
 
 
 def _unshimmed(function: Any) -> Any:
-    """Return the builtin class that a stand-in is for."""
-    real = (*_ITERABLES, int, float)
+    """Return the builtin that a stand-in is for."""
+    wrapped = getattr(function, "__wrapped__", None)
+    if wrapped in CHOOSING:  # whose names answer otherwise during a capture
+        return wrapped
+    real = (*_ITERABLES, int, float, bool)
     return next((one for one in real if function is SHIMS.get(one.__name__)), function)
 
 
@@ -290,15 +295,38 @@ class Flow:
         """Return what a builtin gives, recorded where traced values decide how."""
         function = _unshimmed(function)
         tracer = active_tracer()
+        if tracer is not None and tracer.keeps_control_flow and function in CHOOSING and args:
+            result = chosen(tracer, function, args, kwargs)
+            if result is not NotImplemented:
+                return result
         if tracer is not None and tracer.keeps_control_flow and not kwargs and args:
             first = args[0]
             if function in (any, all) and len(args) == 1 and not tracer.is_open_iterable(first):
                 return _first(iter(first), function is any)
+            if function is bool and len(args) == 1 and _open_tracer(first) is not None:
+                return tracer.truth_of(first)
             if function in (int, float) and tracer._is_proxy(first):
                 return tracer.call_function(function, args, kwargs)
             if function in _CONSUMERS and tracer.is_open_iterable(first):
                 return tracer.call_function(function, args, kwargs)
         return function(*args, **kwargs)
+
+    @staticmethod
+    def consume(function: Any, run: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """Return what a builtin gives that is handed a generator: `run()`, or else `otherwise()` for one so named."""
+        return run() if _unshimmed(function) in _TAKERS else otherwise()
+
+    @staticmethod
+    def is_sequence(value: Any, count: int, is_least: bool) -> Any:
+        """Tell whether a pattern of so many items, or of at least as many, fits a value."""
+        tracer: Any = active_tracer()
+        if tracer is not None and tracer.is_traced(value):
+            if issubclass(tracer.class_of(value), torch.Tensor):
+                return False
+            raise refusal(tracer, "matches a pattern of a sequence with a traced value")
+        if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
+            return False
+        return len(value) >= count if is_least else len(value) == count
 
     @staticmethod
     def choose(
@@ -357,8 +385,11 @@ class Flow:
     def contains(item: Any, container: Any) -> Any:
         """Return `item in container`, which for a traced tensor is a traced bool."""
         tracer = active_tracer()
-        if tracer is None or not tracer.keeps_control_flow or not tracer._is_proxy(container):
+        if tracer is None or not tracer.keeps_control_flow:
             return item in container
+        if not tracer._is_proxy(container):
+            result = contained(tracer, item, container)
+            return item in container if result is NotImplemented else result
         if tracer.class_of(container) is not torch.Tensor:
             return item in container
         return tracer.contains(container, item)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import types
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["function_of", "functions_of", "key_of", "maker_of", "with_inner"]
+__all__ = ["around", "function_of", "functions_of", "key_of", "maker_of", "makers_of", "with_inner"]
+
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+"""Names of code that is part of the text of a function around it."""
 
 
 def function_of(frame: FrameType) -> types.FunctionType | None:
@@ -31,7 +35,15 @@ def functions_of(frame: FrameType) -> list[types.FunctionType]:
     functions = [
         item for item in gc.get_referrers(code) if type(item) is types.FunctionType and item.__code__ is code
     ]
-    return [function for function in functions if _encloses(function, frame)]
+    return [_original(function) for function in functions if _encloses(function, frame)]
+
+
+def _original(function: types.FunctionType) -> types.FunctionType:
+    """Return the function that one is a copy of, made so that `*args` and `**kwargs` are ordinary parameters."""
+    found = getattr(function, "__wrapped__", None)
+    if type(found) is types.FunctionType and key_of(found.__code__) == key_of(function.__code__):
+        return found
+    return function
 
 
 def _encloses(function: types.FunctionType, frame: FrameType) -> bool:
@@ -48,6 +60,11 @@ def _encloses(function: types.FunctionType, frame: FrameType) -> bool:
 
 def _with_code(value: Any, code: CodeType) -> types.FunctionType | None:
     """Return the function with some code that a class or module has under a name, decorators looked through."""
+    if isinstance(value, property):
+        found = (_with_code(one, code) for one in (value.fget, value.fset, value.fdel))
+        return next((one for one in found if one is not None), None)
+    if isinstance(value, functools.cached_property):
+        value = value.func
     while value is not None:
         value = getattr(value, "__func__", value)
         if type(value) is not types.FunctionType:
@@ -56,6 +73,28 @@ def _with_code(value: Any, code: CodeType) -> types.FunctionType | None:
             return value
         value = value.__dict__.get("__wrapped__")
     return None
+
+
+def around(frame: FrameType) -> FrameType | None:
+    """Return the frame of the function whose text a comprehension is part of, for that of one; None if it is over."""
+    current: FrameType | None = frame
+    while current is not None and current.f_code.co_name in _COMPREHENSIONS:
+        code, current = current.f_code, current.f_back
+        while current is not None and code not in current.f_code.co_consts:
+            current = current.f_back
+    return current
+
+
+def makers_of(code: CodeType) -> list[types.FunctionType]:
+    """Return the functions that make a function with some code each time they run."""
+    found: list[types.FunctionType] = []
+    for constants in gc.get_referrers(code):
+        if type(constants) is not tuple:
+            continue
+        for outer in gc.get_referrers(constants):
+            if isinstance(outer, CodeType) and outer.co_consts is constants:
+                found += [one for one in gc.get_referrers(outer) if type(one) is types.FunctionType]
+    return found
 
 
 def key_of(code: CodeType) -> tuple[str, int, str]:

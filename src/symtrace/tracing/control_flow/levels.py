@@ -65,7 +65,11 @@ class Level:
             with (
                 self.graph.inserting_before(first) if first is not None else self.graph.inserting_after(None)
             ):
-                placeholder = self.graph.create_node("placeholder", f"{node.name}_in", (), {}, node.name)
+                name = f"{node.name}_in"
+                taken = {one.target for one in self.captured.values()}
+                while name in taken:  # by a node of the same name in another graph around it
+                    name += "_"
+                placeholder = self.graph.create_node("placeholder", name, (), {}, node.name)
             self.captured[node] = placeholder
         return placeholder
 

@@ -8,16 +8,28 @@ import functools
 from types import CodeType
 from typing import Any
 
+from .comprehensions import Comprehensions
+from .exits import Exits
 from .expressions import Expressions, may_be_traced
-from .rewrites import Leaving, Loads, Matches, as_if, can_be_function, leave, leaves_loop, with_raises
-from .scopes import Captures, always_leaves, bound_names, contains, note_live, walk_scope
+from .patterns import Matches
+from .rewrites import Deleted, Leaving, Loads, Tests, as_if, can_be_function, leave, leaves_loop, with_raises
+from .scopes import (
+    Captures,
+    always_leaves,
+    bound_names,
+    contains,
+    note_live,
+    own_names,
+    used_names,
+    walk_scope,
+)
 from .source import definition_of
 from .trees import FLOW, arguments, at, bare, define, flow_call, listed, load, names_tuple, thunk
 
 __all__ = ["FLOW", "lifted_code"]
 
 _UNLIFTABLE = (
-    ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Delete, ast.AsyncFor, ast.AsyncWith,
+    ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.AsyncFor, ast.AsyncWith,
 )  # fmt: skip
 
 
@@ -97,6 +109,7 @@ class _Lifter:
         items = (*named, *parameters.kwonlyargs, parameters.vararg, parameters.kwarg)
         self._parameters = {item.arg for item in items if item is not None}
         self._carried: set[str] = set()
+        self._temporary: set[str] = set()
         self._free = frozenset(code.co_freevars) - {"__class__"}
         self._own = frozenset(code.co_varnames) | frozenset(code.co_cellvars)
         self._captures = Captures(body)
@@ -104,26 +117,32 @@ class _Lifter:
 
     def function(self, body: list[Any]) -> list[Any]:
         """Return the body of the lifted function."""
-        body = [Matches().visit(statement) for statement in body]
+        deleted = Deleted()
+        for rewriting in (deleted, Matches(self._fresh), Tests()):
+            body = [item for statement in body for item in listed(rewriting.visit(statement))]
+        body = Exits(self._fresh).block(body)
+        body = Comprehensions(self._fresh, self._own | self._free).block(body)
         note_live(body)
         self._captures = Captures(body)
         own = self._own - self._parameters
-        loaded = Loads(own & set(bound_names(_blocks_in(body))))
+        loaded = Loads(own & set(bound_names(_blocks_in(body))) | deleted.names)
         body = [item for statement in body for item in listed(loaded.visit(statement))]
+        self._own |= self._temporary
         expressions = Expressions(self._code, self._first, self._own | self._free)
         body = [expressions.visit(statement) for statement in body]
         lifted = self._block(body, is_function=True)
-        undefined = sorted(self._carried - self._parameters - set(self._code.co_freevars))
-        start: list[Any] = [
-            ast.Assign([ast.Name(name, ast.Store())], ast.Attribute(load(FLOW), "UNDEFINED", ast.Load()))
-            for name in undefined
-        ]
+        start = self._undefined(self._carried - self._parameters - set(self._code.co_freevars), body[0])
         free = list(self._code.co_freevars)
         if free:  # never runs; it keeps the variables of enclosing functions what they are
             start.append(ast.If(ast.Constant(False), [ast.Expr(names_tuple(free))], []))
         for statement in start:
             ast.copy_location(statement, body[0])
         return [*start, *lifted]
+
+    def _fresh(self, kind: str) -> str:
+        """Return the name of a new variable."""
+        self._temporary.add(name := f"__symtrace_{kind}_{self._next()}")
+        return name
 
     # ------------------------------------------------------------------ blocks
 
@@ -170,8 +189,10 @@ class _Lifter:
         return can_be_function(statement) and self._captures.allow([statement])
 
     def _inner(self, statement: Any) -> Any:
-        """Lift what is inside a statement that stays; not inside `try`, whose handlers would miss what is recorded."""
-        if isinstance(statement, ast.Try):
+        """Lift what is inside a statement that stays."""
+        own = own_names(statement)
+        if own is not None:
+            statement.body = self._within(own, statement.body)
             return statement
         for field in ("body", "orelse", "finalbody"):
             block = getattr(statement, field, None)
@@ -181,20 +202,39 @@ class _Lifter:
             handler.body = self._block(handler.body, is_function=False)
         return statement
 
+    def _within(self, own: frozenset[str], body: list[Any]) -> list[Any]:
+        """Lift a comprehension, which has variables of its own and sees those around it."""
+        before = self._own, self._free, self._carried
+        self._own, self._free, self._carried = own, (self._free | self._own) - own, set()
+        try:
+            lifted = self._block(body, is_function=True)
+            return [*self._undefined(self._carried, body[0]), *lifted]
+        finally:
+            self._own, self._free, self._carried = before
+
+    @staticmethod
+    def _undefined(names: set[str], place: Any) -> list[Any]:
+        """Return statements that leave variables without a value."""
+        return [
+            at(
+                ast.Assign([ast.Name(name, ast.Store())], ast.Attribute(load(FLOW), "UNDEFINED", ast.Load())),
+                place,
+            )
+            for name in sorted(names)
+        ]
+
     # ------------------------------------------------------------------ variables
 
     def _names(self, nodes: list[Any]) -> list[str]:
         """Return the variables of the function that statements bind or read."""
-        read = {node.id for node in walk_scope(nodes) if isinstance(node, ast.Name)}
+        read = used_names(nodes)
         names = [name for name in sorted(read | set(bound_names(nodes))) if name in self._own]
         self._carried.update(names)
         return names
 
     def _held(self, *nodes: Any) -> ast.Lambda:
         """Return a function that gives variables of enclosing functions, in which a container may be changed."""
-        found = {
-            node.id for node in walk_scope(nodes) if isinstance(node, ast.Name) and node.id in self._free
-        }
+        found = used_names(nodes) & self._free
         return thunk(names_tuple(sorted(found)))
 
     @staticmethod

@@ -12,7 +12,7 @@ from ..frames import untraced, user_frame
 from ..hooks import PatchSet
 from ..state import Need, Restart
 from .flow import flow
-from .functions import function_of, functions_of, key_of, maker_of, with_inner
+from .functions import around, function_of, functions_of, key_of, maker_of, makers_of, with_inner
 from .lift import FLOW, lifted_code
 
 __all__ = ["lift", "lift_asking"]
@@ -72,6 +72,7 @@ def lift_asking(needs: Collection[Need], lifted: set[int], outside: FrameType | 
         Restart: There is.
     """
     frame = user_frame(3)
+    frame = None if frame is None else around(frame)
     if frame is None:
         return
     maker = maker_of(frame, outside)
@@ -88,7 +89,13 @@ def lift_asking(needs: Collection[Need], lifted: set[int], outside: FrameType | 
         return
     function = functions[0]
     place = function.__code__.co_filename, function.__code__.co_firstlineno, function.__qualname__
-    if sum(_text_place(need.place) == place for need in needs) >= _MOST_OF_ONE_TEXT:
+    alike = sum(_text_place(need.place) == place for need in needs)
+    if alike and "<locals>" in function.__qualname__ and lifted_code(function.__code__) is not None:
+        made = [Need(maker, key_of(frame.f_code), id(maker)) for maker in makers_of(function.__code__)]
+        missing = [need for need in made if need not in needs]
+        if missing:
+            raise Restart(*missing)
+    if alike >= _MOST_OF_ONE_TEXT:
         return
     wanted = [need for need in (Need.of(function, _OWN) for function in functions) if need not in needs]
     if wanted and lifted_code(function.__code__) is not None:

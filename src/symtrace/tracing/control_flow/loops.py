@@ -157,6 +157,9 @@ class _Loop:
         if level.written - self._written:
             self._written |= level.written
             raise _Again
+        if any(before is LOST for before in self._before[3]):
+            pairs = zip(self._before[3], state[3], strict=True)
+            state = (*state[:3], tuple([LOST if before is LOST else after for before, after in pairs]))
         self._after = state
         self._refuse_shared(state[3])
         self._fit_structures(state)
@@ -260,8 +263,8 @@ class _Loop:
             if grown:
                 values[position] = self._growing(position, before, grown)
                 again = True
-            elif before is UNDEFINED and type(after) in (tuple, list, dict):
-                values[position] = LOST if position in self._dead else _filled(after, UNDEFINED)
+            elif (before is UNDEFINED or before is HOLE) and type(after) in (tuple, list, dict):
+                values[position] = LOST if position in self._dead else _filled(after, before)
                 again = True
         value = self._before[2]
         if value is HOLE and type(state[2]) in (tuple, list, dict):

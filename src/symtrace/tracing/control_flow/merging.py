@@ -9,7 +9,7 @@ from ...errors import TraceError
 from ...ir import Node
 from ...ops import program
 from .levels import refusal
-from .variables import HOLE, LOST, UNDEFINED, Maybe
+from .variables import HOLE, LOST, UNDEFINED, Maybe, is_named_tuple, is_record, renewed
 
 if TYPE_CHECKING:
     from ..watching import Watcher
@@ -32,21 +32,30 @@ class Merger:
         tracer: Records.
         raised: Whether each path ends in an exception.
         existing: Identities of the lists and dicts that were there before the decision.
+        copied: Identities of those that the paths were given in their place.
         is_strict: Values that can't stand for one another are refused at once, even if nothing should read them.
 
     Attributes:
         rebuilt: Lists and dicts that were there before, in whose place a merged one stands.
+        made: Those that are no variable's, so that the paths should have made them.
         outputs: For each path, the values that have to be results of its region.
         prefers_else: Whether the example goes the second way.
     """
 
     def __init__(
-        self, tracer: Watcher, raised: tuple[bool, bool], existing: frozenset[int], is_strict: bool
+        self,
+        tracer: Watcher,
+        raised: tuple[bool, bool],
+        existing: frozenset[int],
+        copied: frozenset[int],
+        is_strict: bool,
     ) -> None:
         self._tracer = tracer
         self._existing = existing
+        self._copied = copied
         self._is_strict = is_strict
         self.rebuilt: list[Any] = []
+        self.made: list[Any] = []
         self._raised = raised
         self.outputs: tuple[list[Any], list[Any]] = ([], [])
         self.prefers_else = False
@@ -68,9 +77,14 @@ class Merger:
         if any(value is UNDEFINED or value is LOST or type(value) is Maybe for value in (one, two)):
             return self._maybe(one, two)
         cls = type(one)
-        self.rebuilt += [value for value in (one, two) if id(value) in self._existing]
+        self._note_rebuilt(one)
+        self._note_rebuilt(two)
         if cls is type(two) and cls in (tuple, list) and len(one) == len(two):
             return cls([self.merge(a, b) for a, b in zip(one, two, strict=True)])
+        if cls is type(two) and is_named_tuple(cls):
+            return cls(*[self.merge(a, b) for a, b in zip(one, two, strict=True)])
+        if cls is type(two) and is_record(cls) and list(vars(one)) == list(vars(two)):
+            return renewed(one, {name: self.merge(vars(one)[name], vars(two)[name]) for name in vars(one)})
         if cls is type(two) and cls is dict and list(one) == list(two):
             return {key: self.merge(one[key], two[key]) for key in one}
         is_traced = self._tracer.is_traced(one) or self._tracer.is_traced(two)
@@ -81,6 +95,10 @@ class Merger:
         self.outputs[0].append(one)
         self.outputs[1].append(two)
         return _Result(len(self.outputs[0]) - 1)
+
+    def _note_rebuilt(self, value: Any) -> None:
+        if (type(value) in (list, dict) or is_record(type(value))) and id(value) not in self._copied:
+            (self.rebuilt if id(value) in self._existing else self.made).append(value)
 
     def merge_variables(self, one: Any, two: Any, dead: frozenset[int]) -> Any:
         """Merge the variables after two paths; those that nothing reads any more need not agree."""
@@ -102,13 +120,14 @@ class Merger:
         if self._is_strict:
             return self.merge(one, two)
         count, before, rebuilt = len(self.outputs[0]), self._tracer.refusal, list(self.rebuilt)
+        made = list(self.made)
         try:
             return self.merge(one, two)
         except TraceError as error:
             if error.code != "ST033":
                 raise
             self._tracer.refusal = before
-            self.rebuilt = rebuilt
+            self.rebuilt, self.made = rebuilt, made
             for outputs in self.outputs:
                 del outputs[count:]
             return LOST
@@ -138,10 +157,15 @@ class Merger:
         cls = type(value)
         if id(value) in self._existing:  # as it was before the decision
             return value
+        self._note_rebuilt(value)
         if cls in (tuple, list):
             return cls([self._only(item, which) for item in value])
+        if is_named_tuple(cls):
+            return cls(*[self._only(item, which) for item in value])
         if cls is dict:
             return {key: self._only(item, which) for key, item in value.items()}
+        if is_record(cls):
+            return renewed(value, {name: self._only(item, which) for name, item in vars(value).items()})
         if cls is Maybe:
             self.outputs[which].append(value.value)
             self.outputs[1 - which].append(None)
@@ -168,6 +192,10 @@ class Merger:
         if cls in (tuple, list):
             items = [self.build(item, node) for item in shape]
             return shape if all(a is b for a, b in zip(items, shape, strict=True)) else cls(items)
+        if is_named_tuple(cls):
+            return cls(*[self.build(item, node) for item in shape])
+        if is_record(cls):
+            return renewed(shape, {name: self.build(item, node) for name, item in vars(shape).items()})
         if cls is dict:
             items_by_key = {key: self.build(item, node) for key, item in shape.items()}
             return shape if all(items_by_key[key] is shape[key] for key in shape) else items_by_key

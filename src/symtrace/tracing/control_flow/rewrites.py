@@ -8,22 +8,27 @@ import ast
 from typing import Any
 
 from .expressions import may_be_traced
-from .scopes import contains
-from .trees import FLOW, at, flow_call, load, names_tuple
+from .scopes import COMPREHENSIONS, contains, own_names
+from .trees import FLOW, at, flow_call, is_thunk, load, names_tuple
 
-__all__ = ["Leaving", "Loads", "Matches", "as_if", "can_be_function", "leave", "leaves_loop", "with_raises"]
+__all__ = [
+    "Deleted", "Leaving", "Loads", "Own", "Tests", "as_if", "can_be_function", "leave", "leaves_loop", "with_raises",
+]  # fmt: skip
 
 
-class _Own(ast.NodeTransformer):
+class Own(ast.NodeTransformer):
     """Leaves functions inside of a function alone."""
 
     def visit_FunctionDef(self, node: Any) -> Any:
         return node
 
-    visit_Lambda = visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+    visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: Any) -> Any:
+        return self.generic_visit(node) if is_thunk(node) else node
 
 
-class Leaving(_Own):
+class Leaving(Own):
     """Has the body of a loop, as a function, return where it goes on, ends or returns from the function around.
 
     Args:
@@ -86,37 +91,44 @@ def can_be_function(statement: Any) -> bool:
     return test is None or not contains([test], ast.NamedExpr)
 
 
-class Matches(_Own):
-    """Turns `match` on a variable with nothing but values into `if`."""
+class Deleted(Own):
+    """Has `del` of a variable leave it without a value.
 
-    def visit_Match(self, node: Any) -> Any:
-        self.generic_visit(node)
-        if not isinstance(node.subject, ast.Name):
-            return node
-        tests = [self._test(node.subject, case) for case in node.cases]
-        if any(test is None for test in tests):
-            return node
+    Attributes:
+        names: The variables.
+    """
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def visit_Delete(self, node: ast.Delete) -> Any:
         result: list[Any] = []
-        for test, case in reversed(list(zip(tests, node.cases, strict=True))):
-            if isinstance(test, ast.Constant):
-                result = case.body
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.names.add(target.id)
+                unbound = ast.Attribute(load(FLOW), "UNDEFINED", ast.Load())
+                checked = flow_call("load", load(target.id), ast.Constant(target.id))
+                result.append(at(ast.Expr(checked), node))
+                result.append(at(ast.Assign([ast.Name(target.id, ast.Store())], unbound), node))
             else:
-                result = [at(ast.If(test, case.body, result), case.body[0])]
-        return result[0] if len(result) == 1 else at(ast.If(ast.Constant(True), result, []), node)
-
-    def _test(self, subject: ast.Name, case: Any) -> Any:
-        pattern = case.pattern
-        if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
-            return ast.Constant(True) if case.guard is None else case.guard
-        values: list[Any] = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
-        if not all(isinstance(one, ast.MatchValue) for one in values):
-            return None
-        tests: list[Any] = [ast.Compare(load(subject.id), [ast.Eq()], [one.value]) for one in values]
-        test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
-        return test if case.guard is None else ast.BoolOp(ast.And(), [test, case.guard])
+                result.append(at(ast.Delete([target]), node))
+        return result
 
 
-class Loads(_Own):
+class Tests(Own):
+    """Has a `while` whose test binds variables, or goes through something, test in its body."""
+
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        if node.orelse or not contains([node.test], (ast.NamedExpr, *COMPREHENSIONS)):
+            return node
+        leave = at(ast.If(ast.UnaryOp(ast.Not(), node.test), [ast.Break()], []), node.test)
+        node.body = [leave, *node.body]
+        node.test = at(ast.Constant(True), node.test)
+        return node
+
+
+class Loads(Own):
     """Has variables that not every path assigns checked where they are read.
 
     Args:
@@ -125,6 +137,15 @@ class Loads(_Own):
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        """A comprehension sees the variables around it, its own left aside."""
+        own = own_names(node)
+        if own is not None:
+            before, self._names = self._names, self._names - own
+            self.generic_visit(node)
+            self._names = before
+        return node
 
     def _checked(self, node: ast.Name) -> Any:
         return at(flow_call("load", load(node.id), ast.Constant(node.id)), node)

@@ -6,10 +6,15 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["Captures", "always_leaves", "bound_names", "contains", "note_live", "walk_scope"]
+from .trees import is_thunk
+
+__all__ = [
+    "COMPREHENSIONS", "Captures", "always_leaves", "bound_names", "contains", "note_live", "own_names", "used_names",
+    "walk_scope",
+]  # fmt: skip
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def walk_scope(nodes: Iterable[Any]) -> Iterator[Any]:
@@ -18,13 +23,31 @@ def walk_scope(nodes: Iterable[Any]) -> Iterator[Any]:
     while stack:
         node = stack.pop()
         yield node
-        if not isinstance(node, _SCOPES):
+        if not isinstance(node, _SCOPES) or is_thunk(node):
             stack.extend(ast.iter_child_nodes(node))
 
 
 def contains(nodes: Iterable[Any], kinds: Any) -> bool:
     """Tell whether there is a node of some kind in statements or expressions."""
     return any(isinstance(node, kinds) for node in walk_scope(nodes))
+
+
+def own_names(node: Any) -> frozenset[str] | None:
+    """Return the variables of a function that stands for a comprehension and is called where it is made; else None."""
+    return getattr(node, "_own", None)
+
+
+def used_names(nodes: Iterable[Any]) -> set[str]:
+    """Return the names that occur in the scope of statements, comprehensions included."""
+    found: set[str] = set()
+    for node in walk_scope(nodes):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        else:
+            own = own_names(node)
+            if own is not None:
+                found |= used_names(node.body) - own
+    return found
 
 
 def bound_names(nodes: Iterable[Any]) -> list[str]:
@@ -48,7 +71,7 @@ def bound_names(nodes: Iterable[Any]) -> list[str]:
             found.add(node.name)
         elif isinstance(node, ast.MatchMapping) and node.rest:
             found.add(node.rest)
-        if isinstance(node, _COMPREHENSIONS):  # whose targets are their own
+        if isinstance(node, COMPREHENSIONS):  # whose targets are their own
             stack.extend(generator.iter for generator in node.generators)
             continue
         stack.extend(ast.iter_child_nodes(node))
@@ -88,7 +111,10 @@ class Captures:
         self._loops: list[tuple[_Place, _Place]] = []
         at_once = {id(node) for root in body for call in ast.walk(root) for node in _used_at_once(call)}
         for node in walk_scope(body):
-            if isinstance(node, (*_SCOPES, ast.GeneratorExp)) and id(node) not in at_once:
+            is_later = isinstance(node, (*_SCOPES, ast.GeneratorExp)) and not (
+                is_thunk(node) or own_names(node) is not None
+            )
+            if is_later and id(node) not in at_once:
                 self._functions.append((*_extent([node]), _free_reads(node)))
             if isinstance(node, ast.For | ast.While):
                 self._loops.append(_extent([node]))

@@ -6,8 +6,8 @@ import ast
 from typing import Any
 
 __all__ = [
-    "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "listed", "load", "names_tuple",
-    "thunk",
+    "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_thunk", "listed", "load",
+    "names_tuple", "thunk",
 ]  # fmt: skip
 
 FLOW = "__symtrace_flow__"
@@ -15,6 +15,9 @@ FLOW = "__symtrace_flow__"
 
 THUNK = "__symtrace_thunk__"
 """Name of a parameter of functions that stand for expressions, which tells them from those of the program."""
+
+BLOCK = "__symtrace_"
+"""How the names of functions begin that blocks have become."""
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 """Nodes that have variables of their own."""
@@ -71,6 +74,11 @@ def thunk(expression: Any) -> ast.Lambda:
     """Return a function without parameters that gives an expression."""
     mark = ast.arguments([], [], None, [ast.arg(THUNK)], [ast.Constant(None)], None, [])
     return ast.Lambda(mark, expression)
+
+
+def is_thunk(node: Any) -> bool:
+    """Tell whether a node is a function that was made by `thunk`."""
+    return isinstance(node, ast.Lambda) and any(arg.arg == THUNK for arg in node.args.kwonlyargs)
 
 
 def listed(value: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 from ...errors import TraceError
 from ..blame import here
 
-__all__ = ["HOLE", "LOST", "UNDEFINED", "Maybe", "Structure", "flatten", "map_leaves", "unflatten"]
+__all__ = [
+    "HOLE", "LOST", "UNDEFINED", "Maybe", "Structure", "flatten", "is_named_tuple", "is_record", "map_leaves",
+    "renewed", "unflatten",
+]  # fmt: skip
 
 
 class _Mark:
@@ -53,7 +57,7 @@ class Structure:
     """How leaves make up a value.
 
     Attributes:
-        kind: `tuple`, `list` or `dict`; None for a leaf.
+        kind: `tuple`, `list`, `dict` or a class of named tuples; None for a leaf.
         parts: Structures of the items.
         keys: Keys of a dict.
     """
@@ -69,7 +73,7 @@ _LEAF = Structure()
 def flatten(value: Any, leaves: list[Any]) -> Structure:
     """Return the structure of a value, and append its leaves to `leaves`."""
     kind = type(value)
-    if kind is tuple or kind is list:
+    if kind is tuple or kind is list or is_named_tuple(kind):
         return Structure(kind, tuple([flatten(item, leaves) for item in value]))
     if kind is dict:
         return Structure(kind, tuple([flatten(item, leaves) for item in value.values()]), tuple(value))
@@ -84,7 +88,28 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
     items = [unflatten(part, leaves) for part in structure.parts]
     if structure.kind is dict:
         return dict(zip(structure.keys, items, strict=True))
-    return structure.kind(items)
+    return structure.kind(*items) if is_named_tuple(structure.kind) else structure.kind(items)
+
+
+def is_named_tuple(kind: type) -> bool:
+    """Tell whether a class is one of tuples with names, which its fields alone make up."""
+    return (
+        issubclass(kind, tuple)
+        and hasattr(kind, "_fields")
+        and kind.__new__.__module__.startswith("namedtuple_")
+    )
+
+
+def is_record(kind: type) -> bool:
+    """Tell whether a class is a dataclass whose objects are no more than their attributes."""
+    return dataclasses.is_dataclass(kind) and kind.__base__ is object and "__slots__" not in vars(kind)
+
+
+def renewed(record: Any, attributes: dict[str, Any]) -> Any:
+    """Return another object of the class of a dataclass's object."""
+    made = object.__new__(type(record))
+    vars(made).update(attributes)
+    return made
 
 
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:

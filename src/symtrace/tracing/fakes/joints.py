@@ -226,6 +226,18 @@ class ExampleJoints(Joints):
         """Return items like those of a traced list."""
         return list(value.items) if type(value) is TracedList else []
 
+    def is_compared_open(self, value: Any) -> bool:
+        """Tell whether only the run can say how a traced value compares with others."""
+        if type(value) is FakeTensor and value.numel() != 1:
+            return True  # which stops it at the run as well
+        return self.is_open(value)
+
+    def like(self, value: Any, node: Node) -> Any:
+        """Return the traced list of as many items as a traced value has that a node stands for."""
+        if type(value) is TracedList:
+            return TracedList(node, self, value.items, value.others)
+        return Proxy(node, self)
+
     def growing_list(self, items: list[Any], new: list[Any]) -> Any:
         """Return the traced value of a new list with some items, to which others like `new` will be added."""
         node = self.create_node("call_function", program.new_list, (self.create_arg(items),), {})
