@@ -72,7 +72,7 @@ def _head(op: str, target: Any, normalize: bool) -> Hashable:
         return (op, target)
     name = operator_name(target)
     if name is not None and signatures_of(target):
-        return name
+        return _ALIASES.get(name, name) if normalize else name
     return (op, target)
 
 
@@ -295,6 +295,9 @@ def _twins() -> dict[Any, _Twin]:
         "or_": "bitwise_or",
         "xor": "bitwise_xor",
         "invert": "bitwise_not",
+        "abs": "abs",
+        "lshift": "bitwise_left_shift",
+        "rshift": "bitwise_right_shift",
         "mod": "remainder",
         "floordiv": "floor_divide",
         "iadd": "add_",
@@ -309,6 +312,22 @@ def _twins() -> dict[Any, _Twin]:
 
 
 _TWINS = _twins()
+
+_OTHER_NAMES = {
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "clip": "clamp", "concat": "cat", "concatenate": "cat", "divide": "div",
+    "fix": "trunc", "ger": "outer", "greater": "gt", "greater_equal": "ge", "inverse": "linalg_inv", "less": "lt",
+    "less_equal": "le", "moveaxis": "movedim", "multiply": "mul", "negative": "neg", "not_equal": "ne",
+    "row_stack": "vstack", "subtract": "sub", "swapaxes": "transpose", "swapdims": "transpose", "true_divide": "div",
+    "special_expit": "sigmoid", "special_erf": "erf", "special_erfc": "erfc", "special_exp2": "exp2",
+    "special_expm1": "expm1", "special_log1p": "log1p", "special_round": "round", "special_sinc": "sinc",
+    "special_softmax": "softmax", "special_log_softmax": "log_softmax", "special_logsumexp": "logsumexp",
+}  # fmt: skip
+"""Further names that torch gives to operators."""
+
+_ALIASES = {
+    f"aten::{name}{end}": f"aten::{other}{end}" for name, other in _OTHER_NAMES.items() for end in ("", "_")
+}
 
 _COMMUTATIVE = frozenset(
     f"aten::{name}"

@@ -9,6 +9,7 @@ import torch
 
 from ..analysis import EffectAnalysis
 from ..ir import Node
+from ..ops import program
 from ..runtime import Graph
 from .base import PassResult
 from .core import Context, Pass
@@ -18,7 +19,10 @@ __all__ = ["EliminateDeadCode"]
 
 @dataclass(frozen=True)
 class EliminateDeadCode(Pass):
-    """Remove nodes that have no effect and whose value is not used; writes and random draws stay."""
+    """Remove nodes that have no effect and whose value is not used; writes and random draws stay.
+
+    Guards and assertions stay too, but for those of a literal that holds.
+    """
 
     name: ClassVar[str] = "dce"
 
@@ -40,10 +44,9 @@ class EliminateDeadCode(Pass):
 
 
 def _always_passes(node: Node) -> bool:
-    """Return whether a node is an assertion of a literal, which holds."""
-    return (
-        node.op == "call_function"
-        and node.target is torch._assert
-        and bool(node.args)
-        and node.args[0] is True
-    )
+    """Return whether a node is a guard or an assertion of a literal, which holds."""
+    if node.op != "call_function" or not node.args:
+        return False
+    if node.target is program.guard:
+        return isinstance(node.args[0], bool) and node.args[0] is node.args[1]
+    return node.target is torch._assert and node.args[0] is True

@@ -123,7 +123,9 @@ def _pairs(ctx: Context, graph: Graph) -> list[_Pair]:
 def _pair(ctx: Context, graph: Graph, ranks: dict[Node, int], norm: Node) -> _Pair | None:
     """Return the layer and the normalisation if they can be fused."""
     layer: Any = norm.args[0] if norm.args else norm.kwargs.get("input")
-    if not isinstance(layer, Node) or layer.op != "call_module" or len(layer.users) != 1:
+    if not isinstance(layer, Node) or layer.op != "call_module":
+        return None
+    if any(user is not norm and not _asks_shape(user) for user in layer.users):
         return None
     first = ctx.module.get_submodule(layer.target)
     if norm.op == "call_module":
@@ -146,6 +148,13 @@ def _pair(ctx: Context, graph: Graph, ranks: dict[Node, int], norm: Node) -> _Pa
     if not ctx.effects(graph).may_move(norm, layer.next, ()):
         return None
     return _Pair(layer, norm, second)  # type: ignore[arg-type]
+
+
+def _asks_shape(node: Node) -> bool:
+    """Return whether a node asks for what a normalisation leaves as it is: the shape."""
+    if node.op == "call_method":
+        return node.target in ("dim", "size", "numel") and len(node.all_input_nodes) == 1
+    return node.target is getattr and node.args[1] in ("ndim", "shape")
 
 
 def _fuse_all(gm: GraphModule, graph: Graph, pairs: list[_Pair]) -> None:

@@ -34,6 +34,7 @@ class LowerControlFlow(Pass):
 
     Loops over a fixed range are unrolled. What can't be lowered is an error, unless it is to be skipped: a way that
     writes to something from outside or, in either mode, to state, results that are no tensors, loops over data.
+    Gradients are those of `torch.cond`, for which every result of floating point has one.
 
     Attributes:
         skip: Leave what can't be lowered as it is, with a remark.

@@ -43,10 +43,10 @@ class SpecializeEvaluation(Pass):
             replace_by_value(node, decisions.values[node])
         for node, use in decisions.taken.items():
             run_taken(graph, node, use.place)
-        for node in decisions.values:
-            if node.op == "get_attr" and not node.users:
-                graph.erase_node(node)
-        return bool(used or decisions.taken)
+        idle = [node for node in decisions.values if node.op == "get_attr" and not node.users]
+        for node in idle:
+            graph.erase_node(node)
+        return bool(used or decisions.taken or idle)
 
 
 def flag_value(node: Node, ctx: Context) -> bool | None:

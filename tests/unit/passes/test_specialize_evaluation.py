@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from symtrace import capture, optimize
+from symtrace import capture, optimize, symbolic_trace
 from symtrace.analysis import known_ranks
 from symtrace.ops.control_flow import cond
 from symtrace.passes import Pipeline
@@ -139,3 +139,14 @@ def test_ranks_that_the_program_tells():
     gm = capture(Net().eval(), (X,))
     ranks = known_ranks(gm.graph)
     assert {ranks.get(node) for node in gm.graph.nodes if node.op == "call_module"} == {4}
+
+
+def test_the_function_is_folded_behind_a_question_about_the_shape():
+    gm = symbolic_trace(Net().eval())
+    assert gm.guards
+    fast = optimize(gm)
+    assert F.batch_norm not in functions(fast)
+    assert not fast.guards
+    torch.testing.assert_close(fast(X), gm(X), rtol=1e-4, atol=1e-5)
+    with pytest.raises(AssertionError, match="four dimensions"):
+        fast(X[0])
