@@ -2,7 +2,7 @@
 
 from .decisions import Decisions
 from .effects import Class, EffectAnalysis, node_effect
-from .kinds import is_tensor, is_tensor_method
+from .kinds import computes_number, is_tensor, is_tensor_method
 from .order import effect_edges
 from .ranks import known_ranks, rank_of
 
@@ -10,6 +10,7 @@ __all__ = [
     "Class",
     "Decisions",
     "EffectAnalysis",
+    "computes_number",
     "effect_edges",
     "is_tensor",
     "is_tensor_method",

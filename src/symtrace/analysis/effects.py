@@ -156,6 +156,19 @@ class EffectAnalysis:
         """Return the representative of the values that may share storage with `node`; None for `external`."""
         return self._find(node)
 
+    def members(self, shared: Node) -> list[Node]:
+        """Return the values that may share storage with one another; `shared` is what `alias_class` gives for them.
+
+        Cost: linear for the first call.
+        """
+        groups: dict[Node | None, list[Node]] | None = self.__dict__.get("_groups")
+        if groups is None:
+            groups = {}
+            for node in self._effects:
+                groups.setdefault(self._find(node), []).append(node)
+            self.__dict__["_groups"] = groups
+        return groups.get(shared, [])
+
     def reads(self, node: Node) -> set[Class]:
         """Return the classes whose contents `node` may read."""
         if node.op == "get_attr":

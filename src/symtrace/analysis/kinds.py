@@ -11,7 +11,7 @@ import torch
 from ..ir import Node
 from ..ops import signatures_of
 
-__all__ = ["is_tensor", "is_tensor_method"]
+__all__ = ["computes_number", "is_tensor", "is_tensor_method"]
 
 _ARITHMETIC = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
@@ -51,6 +51,48 @@ def is_tensor(value: Any) -> bool:
             return False
         return name.endswith("_") or _gives_tensor(getattr(torch, name, None))
     return value.op == "call_function" and _gives_tensor(value.target)
+
+
+_COUNTS = frozenset(
+    {"dim", "numel", "ndimension", "nelement", "item", "element_size", "storage_offset", "get_device"}
+)
+
+
+def computes_number(node: Node) -> bool:
+    """Return whether a node is arithmetic of Python's on what are known to be plain numbers, such as sizes."""
+    if node.op != "call_function" or node.target not in _ARITHMETIC:
+        return False
+    stack: list[Any] = list(node.args)
+    for _ in range(64):
+        if not stack:
+            return True
+        value = stack.pop()
+        if isinstance(value, Node):
+            if value.op == "call_function" and value.target in _ARITHMETIC:
+                stack += value.args
+            elif not _is_number(value):
+                return False
+        elif not isinstance(value, int | float):
+            return False
+    return False
+
+
+def _is_number(node: Node) -> bool:
+    if node.op == "call_method":
+        return node.target in _COUNTS or (
+            node.target in ("size", "stride") and len(node.args) + len(node.kwargs) > 1
+        )
+    if node.op != "call_function":
+        return False
+    if node.target is getattr:
+        return bool(node.args[1] == "ndim")
+    if node.target is operator.getitem and type(node.args[1]) is int:
+        owner = node.args[0]
+        if not isinstance(owner, Node):
+            return False
+        is_shape = owner.target is getattr and owner.args[1] == "shape"
+        return is_shape or (owner.op == "call_method" and owner.target == "size" and len(owner.args) == 1)
+    return node.target in (len, int, float, round)
 
 
 def _gives_tensor(function: Any) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from ..analysis import computes_number
 from ..ir import Graph, Node
 from ..ops.canonical import Call, same_literal
 from .pattern import Pattern, call_of, head, is_node, resolve, same_configuration
@@ -338,6 +339,8 @@ class _Search:
             return True
         if wanted_head != head(value, self.pattern.normalize):
             return False
+        if value.target is not wanted.target and computes_number(value):
+            return False  # `n + 1` of sizes is not what `torch.add` computes
         if wanted.op == "get_attr":
             return same_constant(wanted, value)
         if wanted.op != "call_module" or value.op != "call_module":

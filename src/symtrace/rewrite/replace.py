@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from torch import nn
@@ -18,6 +19,7 @@ from .pattern import is_node, output_nodes
 from .placement import Place, Placer, insertion_node
 from .sources import check_graph_module, graph_of
 from .wildcard import is_wildcard
+from .writes import is_observed, written_inputs
 
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
 
@@ -52,7 +54,9 @@ class ReplacedPatterns:
     replacements: list[Node]
 
 
-def replace_pattern(gm: nn.Module, pattern: Any, replacement: Any, *, normalize: bool = False) -> list[Match]:
+def replace_pattern(
+    gm: nn.Module, pattern: Any, replacement: Any, *, normalize: bool = False, any_path: bool = False
+) -> list[Match]:
     """Replace every place where `pattern` stands in the graph of `gm` by `replacement`.
 
     Arguments match in any spelling: by position, by keyword or left out when they have the default; as a
@@ -67,6 +71,8 @@ def replace_pattern(gm: nn.Module, pattern: Any, replacement: Any, *, normalize:
         replacement: What to put in its place, with the same inputs and the same number of results.
         normalize: Functions that compute the same match each other (`F.relu` and `torch.relu`, `+` and
             `torch.add`), and operands of commutative functions may be exchanged.
+        any_path: Modules with parameters match modules of the same class and settings wherever they are; else the
+            path has to be the same too.
 
     Returns:
         The places that were replaced, in the order of the graph, those in regions last; they do not overlap.
@@ -75,7 +81,7 @@ def replace_pattern(gm: nn.Module, pattern: Any, replacement: Any, *, normalize:
         PatternError: Pattern or replacement can't be used (ST202 to ST210); `gm` is as it was.
         ArgumentError: `gm` is no GraphModule (ST112).
     """
-    replaced = replace_pattern_with_filters(gm, pattern, replacement, normalize=normalize)
+    replaced = replace_pattern_with_filters(gm, pattern, replacement, normalize=normalize, any_path=any_path)
     return [Match(anchor=place.anchor, nodes_map=place.nodes_map) for place in replaced]
 
 
@@ -89,6 +95,7 @@ def replace_pattern_with_filters(
     node_name_match: str = "",
     *,
     normalize: bool = False,
+    any_path: bool = False,
 ) -> list[ReplacedPatterns]:
     """Replace the places where `pattern` stands in the graph of `gm`, as far as all filters agree.
 
@@ -102,6 +109,7 @@ def replace_pattern_with_filters(
             the place of this match. Used when no `replacement` is given.
         node_name_match: Nodes whose name contains this text match whatever they call.
         normalize: As for `replace_pattern`.
+        any_path: As for `replace_pattern`.
 
     Returns:
         The places that were replaced, in the order of the graph.
@@ -114,7 +122,9 @@ def replace_pattern_with_filters(
     if replacement is None and replacement_callback is None:
         raise PatternError("ST209")
     pattern_graph, _ = graph_of("pattern", pattern)
-    matcher = SubgraphMatcher(pattern_graph, ignore_literals=ignore_literals, normalize=normalize)
+    matcher = SubgraphMatcher(
+        pattern_graph, ignore_literals=ignore_literals, normalize=normalize, any_path=any_path
+    )
     imports = Imports(gm)
     module: Any = gm
     rewrites = [_Rewrite(gm, matcher, graph, imports) for graph in all_graphs(module.graph)]
@@ -130,6 +140,8 @@ def replace_pattern_with_filters(
                 assert replacement_callback is not None
                 made = graph_of("replacement", replacement_callback(match, rewrite.graph, pattern_graph))
                 own = rewrite.prepare(*made)
+                if not rewrite.allows(match, own):
+                    continue
             plan.append((match, own))
         plans.append(plan)
     prune = isinstance(replacement, nn.Module)
@@ -148,6 +160,7 @@ class _Replacement:
         results: What it returns, flattened.
         paths: For each of its targets, the path in the module that is rewritten.
         aliases: For each result, whether it may share storage with an input.
+        written: Which inputs it writes to, by their number.
     """
 
     graph: Graph
@@ -155,6 +168,7 @@ class _Replacement:
     results: tuple[Any, ...]
     paths: dict[str, str]
     aliases: tuple[bool, ...]
+    written: frozenset[int]
 
 
 class _Rewrite:
@@ -193,18 +207,18 @@ class _Rewrite:
             )
         analysis = EffectAnalysis(graph)
         aliases = tuple(is_node(value) and analysis.alias_class(value) is None for value in results)
-        return _Replacement(graph, inputs, results, self.imports.plan(graph, module), aliases)
+        paths = self.imports.plan(graph, module)
+        return _Replacement(graph, inputs, results, paths, aliases, written_inputs(graph, analysis))
 
     def find(
         self, name: str, filters: Sequence[Filter], replacement: _Replacement | None
     ) -> list[InternalMatch]:
         """Return the matches that may be replaced, and note where their replacements go."""
-        analysis = EffectAnalysis(self.graph)
-        placer = Placer(analysis)
+        placer = Placer(self.analysis)
         named = set() if replacement is None else set(replacement.paths)
 
         def accept(match: InternalMatch) -> bool:
-            if replacement is not None and not self._may_alias(match, analysis, replacement):
+            if replacement is not None and not self.allows(match, replacement):
                 return False
             if not all(_same_path(key, node) for key, node in match.nodes_map.items() if key.target in named):
                 return False
@@ -217,16 +231,38 @@ class _Rewrite:
         graphs = self.graph, self.pattern.graph
         return [match for match in found if all(check(match, *graphs) for check in filters)]
 
-    def _may_alias(self, match: InternalMatch, analysis: EffectAnalysis, replacement: _Replacement) -> bool:
-        """Return False where a result would come to share storage with an input and is written to."""
+    def allows(self, match: InternalMatch, replacement: _Replacement) -> bool:
+        """Return False where the program would see that the replacement writes to, or shares, something else."""
+        analysis = self.analysis
         for returned, node, aliases in zip(
             self.pattern.returning, match.returning_nodes, replacement.aliases, strict=True
         ):
-            if not aliases or returned.op == "placeholder" or analysis.alias_class(node) is None:
-                continue
-            if analysis.is_written(node):
+            is_new = aliases and returned.op != "placeholder" and not self._is_alias(returned)
+            if is_new and analysis.alias_class(node) is not None and analysis.is_written(node):
                 return False
-        return True
+        if self.written == replacement.written:
+            return True
+        inputs = [self.pattern.placeholders[index] for index in self.written ^ replacement.written]
+        return not any(is_observed(match.nodes_map.get(key), match, analysis) for key in inputs)
+
+    def _is_alias(self, returned: Node) -> bool:
+        """Return whether a result of the pattern itself may share storage with an input."""
+        return self.of_pattern.alias_class(returned) is None
+
+    @cached_property
+    def analysis(self) -> EffectAnalysis:
+        """Effects of the graph, as it was before anything was replaced."""
+        return EffectAnalysis(self.graph)
+
+    @cached_property
+    def of_pattern(self) -> EffectAnalysis:
+        """Effects of the pattern."""
+        return EffectAnalysis(self.pattern.graph)
+
+    @cached_property
+    def written(self) -> frozenset[int]:
+        """Numbers of the inputs that the pattern writes to."""
+        return written_inputs(self.pattern.graph, self.of_pattern)
 
     def apply(
         self, plans: Sequence[tuple[InternalMatch, _Replacement]], prune: bool

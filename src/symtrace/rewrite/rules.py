@@ -48,6 +48,7 @@ class Rule:
         where: Conditions on what inputs of the pattern stand for, by the name of the input: a literal, or a node.
         filters: Conditions on a whole match, as for `replace_pattern_with_filters`.
         normalize: Calls that mean the same match each other, whatever their spelling.
+        any_path: Modules with parameters match modules of the same class and settings wherever they are.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Rule:
     where: Mapping[str, Condition] = field(default_factory=dict)
     filters: tuple[Filter, ...] = ()
     normalize: bool = True
+    any_path: bool = False
 
     def alternatives(self) -> tuple[Any, ...]:
         """Return the patterns, one or several."""
@@ -152,7 +154,12 @@ class RuleSet:
                 statistics.tries += tries
                 filters = (*rule.filters, _condition(rule.where)) if rule.where else rule.filters
                 done = replace_pattern_with_filters(
-                    gm, graph, rule.replacement, list(filters), normalize=rule.normalize
+                    gm,
+                    graph,
+                    rule.replacement,
+                    list(filters),
+                    normalize=rule.normalize,
+                    any_path=rule.any_path,
                 )
                 statistics.hits += len(done)
                 if done:

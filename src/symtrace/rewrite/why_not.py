@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..analysis import EffectAnalysis
+from ..analysis import EffectAnalysis, computes_number
 from ..errors import ArgumentError
 from ..ir import Node
 from ..ops.canonical import same_literal
 from .matcher import InternalMatch, SubgraphMatcher, same_constant, same_module
-from .pattern import Pattern, call_of, head, is_node
+from .pattern import call_of, head, is_node
 from .placement import Placer
 from .sources import graph_of
 from .wildcard import is_wildcard, wildcard_call
@@ -17,7 +17,7 @@ from .wildcard import is_wildcard, wildcard_call
 __all__ = ["why_not"]
 
 
-def why_not(pattern: Any, node: Node, *, normalize: bool = False) -> str | None:
+def why_not(pattern: Any, node: Node, *, normalize: bool = False, any_path: bool = False) -> str | None:
     """Return the first reason why a pattern does not end at a node, or None if `replace_pattern` would take
     it.
 
@@ -25,6 +25,7 @@ def why_not(pattern: Any, node: Node, *, normalize: bool = False) -> str | None:
         pattern: A callable, an nn.Module, a GraphModule or a Graph.
         node: The node that should compute the first result of the pattern.
         normalize: As for `replace_pattern`.
+        any_path: As for `replace_pattern`.
 
     Raises:
         PatternError: The pattern can't be used (ST202, ST203, ST207).
@@ -38,7 +39,7 @@ def why_not(pattern: Any, node: Node, *, normalize: bool = False) -> str | None:
     if not isinstance(node, Node) or node.erased:
         raise ArgumentError("ST112", what="node", expected="a node of a graph", actual=type(node).__name__)
     graph, _ = graph_of("pattern", pattern)
-    matcher = SubgraphMatcher(graph, remove_overlapping_matches=False, normalize=normalize)
+    matcher = SubgraphMatcher(graph, remove_overlapping_matches=False, normalize=normalize, any_path=any_path)
     anchor = matcher.compiled.anchors[0]
     found: list[InternalMatch] = []
 
@@ -52,13 +53,13 @@ def why_not(pattern: Any, node: Node, *, normalize: bool = False) -> str | None:
         if any(Placer(EffectAnalysis(node.graph)).place(match) for match in found):
             return None
         return "the nodes match, but an effect that must not be crossed stands between them"
-    return _difference(matcher.compiled, anchor, node) or (
+    return _difference(matcher, anchor, node) or (
         f"everything up to `{node}` agrees, but a node inside the match is used outside it too, or another result"
         " of the pattern has no match"
     )
 
 
-def _difference(pattern: Pattern, anchor: Node, node: Node) -> str | None:
+def _difference(matcher: SubgraphMatcher, anchor: Node, node: Node) -> str | None:
     """Return the first difference, walking both graphs against the flow of values."""
     bound: dict[Node, Any] = {}
     pairs: list[tuple[Any, Any, Node, Node]] = [(anchor, node, anchor, node)]
@@ -79,7 +80,7 @@ def _difference(pattern: Pattern, anchor: Node, node: Node) -> str | None:
         elif not is_node(value):
             return f"{where}: the value of `{wanted}` is wanted, `{holder}` has {value!r}"
         else:
-            reason = _calls(pattern, wanted, value, pairs)
+            reason = _calls(matcher, wanted, value, pairs)
             if reason is not None:
                 return reason
             bound[wanted] = value
@@ -99,9 +100,10 @@ def _literals(
 
 
 def _calls(
-    pattern: Pattern, wanted: Node, value: Node, pairs: list[tuple[Any, Any, Node, Node]]
+    matcher: SubgraphMatcher, wanted: Node, value: Node, pairs: list[tuple[Any, Any, Node, Node]]
 ) -> str | None:
     """Compare what two nodes call, and put their operands on the list."""
+    pattern = matcher.compiled
     if is_wildcard(wanted):
         mine, theirs = (wildcard_call(node).forms[0][1] for node in (wanted, value))
         if not value.op.startswith("call_") or len(mine) != len(theirs):
@@ -110,8 +112,10 @@ def _calls(
         return None
     if head(wanted, pattern.normalize) != head(value, pattern.normalize):
         return f"`{wanted}` of the pattern calls {_target(wanted)}, `{value}` calls {_target(value)}"
-    if {wanted.op, value.op} == {"call_module"} and not same_module(wanted, value):
+    if {wanted.op, value.op} == {"call_module"} and not same_module(wanted, value, matcher.any_path):
         return f"`{wanted}` of the pattern and `{value}` call modules with other settings, weights or paths"
+    if value.target is not wanted.target and computes_number(value):
+        return f"`{value}` computes a number, `{wanted}` of the pattern need not"
     if wanted.op == "get_attr" and not same_constant(wanted, value):
         return f"`{wanted}` of the pattern and `{value}` are constants with different values"
     call, forms = pattern.call(wanted), dict(call_of(value, pattern.normalize).forms)
