@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from symtrace.errors import ArgumentError, PatternError
@@ -173,3 +174,36 @@ def test_graph_modules_of_torch_fx_are_refused_with_a_remedy():
         replace_pattern(torch.fx.symbolic_trace(lambda x: x + 1), lambda x: x + 1, lambda x: x)
     with pytest.raises(TypeError, match="GraphModule"):
         replace_pattern(nn.Linear(1, 1), lambda x: x + 1, lambda x: x)
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.last = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 4)
+
+    def forward(self, x):
+        return F.relu(self.last(F.relu(self.second(F.relu(self.first(x))))))
+
+
+class Layer(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.inner = kind(3, 3)
+
+    def forward(self, x):
+        return F.relu(self.inner(x))
+
+
+def test_modules_of_one_class_and_settings_match_wherever_they_are():
+    gm = symbolic_trace(Layers())
+    assert not replace_pattern(gm, Layer(nn.Linear), lambda x: x + 1)
+    own = Layer(lambda *size: nn.Linear(*size, bias=False))
+    found = replace_pattern(gm, Layer(nn.Linear), own, any_path=True)
+    assert len(found) == 2
+    assert [gm.get_submodule(n.target).bias is None for n in gm.graph.nodes if n.op == "call_module"] == [
+        True,
+        True,
+        False,
+    ]
+    assert torch.equal(gm.inner.weight, own.inner.weight)
+    assert gm.inner is not own.inner
