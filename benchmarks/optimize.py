@@ -151,9 +151,11 @@ def captured(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         raise NotMeasuredError(f"not captured: {error.code}") from error
 
 
-def measure(name: str, size: int, repeat: int, limit: float) -> Result:
+def measure(name: str, size: int, repeat: int, limit: float, largest: float) -> Result:
     """Check one model and measure eager, `optimize` and torch.fx."""
     model, args, kwargs = case_of(name, size)
+    if sum(value.numel() for value in model.parameters()) > largest * 1e6:
+        raise NotMeasuredError("too large")
     gm = captured(model, args, kwargs)
     ours = symtrace.optimize(gm)
     theirs: Any = None
@@ -234,6 +236,9 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=15)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one model")
     parser.add_argument(
+        "--largest", type=float, default=1e6, help="leave out models with more million parameters"
+    )
+    parser.add_argument(
         "--check", action="store_true", help="exit with 1 where a model is slower than 0.97 of eager"
     )
     options = parser.parse_args()
@@ -247,7 +252,7 @@ def main() -> int:
     )
     for name in names_of(options.models):
         try:
-            results.append(measure(name, options.size, options.repeat, options.limit))
+            results.append(measure(name, options.size, options.repeat, options.limit, options.largest))
         except NotMeasuredError as error:
             print(f"{name:<46}{error}", flush=True)
             skipped += 1

@@ -87,6 +87,10 @@ class Imports:
                 return True
         return hasattr(owner, last)
 
+    def brings(self, path: str) -> bool:
+        """Return whether what will stand at a path is brought along."""
+        return path in self._new
+
     def install(self) -> None:
         """Add copies of what was planned to the module."""
         for path, (value, source, origin) in self._new.items():

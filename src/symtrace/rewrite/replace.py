@@ -215,7 +215,8 @@ class _Rewrite:
     ) -> list[InternalMatch]:
         """Return the matches that may be replaced, and note where their replacements go."""
         placer = Placer(self.analysis)
-        named = set() if replacement is None else set(replacement.paths)
+        paths = {} if replacement is None else replacement.paths
+        named = {target for target, path in paths.items() if not self.imports.brings(path)}
 
         def accept(match: InternalMatch) -> bool:
             if replacement is not None and not self.allows(match, replacement):
