@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from symtrace import symbolic_trace
+from symtrace.errors import GuardError
 from symtrace.passes import Pipeline
 from symtrace.passes.shape_prop import ShapeProp
 from symtrace.testing import assert_rewrites
@@ -183,6 +184,8 @@ def unchanged(text, body):
         ("fuse-conv-bn", two_uses),
         ("fuse-conv-scale", lambda m, x: (lambda y: y * 2 + y)(m.conv(x))),
         ("fuse-conv-scale", lambda m, x: 1 - m.conv(x)),
+        ("fuse-conv-scale", lambda m, x: m.conv(x) * float("inf")),
+        ("fuse-conv-scale", lambda m, x: m.conv(x) / 0),
         ("fuse-conv-scale", lambda m, x: m.conv(x) * x.sum()),
         ("fuse-conv-scale", lambda m, x: (m.scale.detach().mul_(1), m.conv(x) * m.scale)[1]),
         ("fuse-conv-conv", lambda m, x: m.wide(m.conv(x))),
@@ -275,3 +278,14 @@ def test_reinplacing_leaves_alone_what_is_needed(body):
     writes = [n for n in gm.graph.nodes if str(n.target) == "relu_"]
     assert not writes
     assert (gm.code == before) or "add_" in gm.code
+
+
+def test_a_factor_with_a_dimension_for_the_batch_wants_a_batch():
+    holder = Holder(lambda m, x: m.conv(x) * m.batched)
+    holder.batched = nn.Parameter(torch.rand(1, 2, 1, 1))
+    gm = symbolic_trace(holder)
+    fast = Pipeline("fuse-conv-scale")(symbolic_trace(holder)).graph_module
+    with torch.no_grad():
+        torch.testing.assert_close(fast(IMAGE), gm(IMAGE), rtol=1e-4, atol=1e-5)
+    with pytest.raises(GuardError):  # whose result has a dimension more than that of the layer
+        fast(IMAGE[0])

@@ -21,7 +21,7 @@ from .errors import PassError
 from .functional_norm import as_layer
 from .references import References
 
-__all__ = ["FuseConvBatchNorm", "fuse_conv_bn", "replace_layer"]
+__all__ = ["FuseConvBatchNorm", "fuse_conv_bn", "is_only_user", "replace_layer"]
 
 _PAIRS: dict[type, tuple[type, ...]] = {
     nn.BatchNorm1d: (nn.Conv1d, nn.ConvTranspose1d),
@@ -125,7 +125,7 @@ def _pair(ctx: Context, graph: Graph, ranks: dict[Node, int], norm: Node) -> _Pa
     layer: Any = norm.args[0] if norm.args else norm.kwargs.get("input")
     if not isinstance(layer, Node) or layer.op != "call_module":
         return None
-    if any(user is not norm and not _asks_shape(user) for user in layer.users):
+    if not is_only_user(norm, layer):
         return None
     first = ctx.module.get_submodule(layer.target)
     if norm.op == "call_module":
@@ -150,11 +150,23 @@ def _pair(ctx: Context, graph: Graph, ranks: dict[Node, int], norm: Node) -> _Pa
     return _Pair(layer, norm, second)  # type: ignore[arg-type]
 
 
-def _asks_shape(node: Node) -> bool:
-    """Return whether a node asks for what a normalisation leaves as it is: the shape."""
+def is_only_user(
+    node: Node, layer: Node, questions: tuple[str, ...] = ("dim", "ndim", "size", "shape")
+) -> bool:
+    """Return whether nothing but a node uses the value of a layer, apart from questions about its shape.
+
+    Args:
+        node: The node.
+        layer: The node that calls the layer.
+        questions: Which ones; by default those that have the same answer for the value of `node`.
+    """
+    return all(user is node or _asks(user, questions) for user in layer.users)
+
+
+def _asks(node: Node, questions: tuple[str, ...]) -> bool:
     if node.op == "call_method":
-        return node.target in ("dim", "size", "numel") and len(node.all_input_nodes) == 1
-    return node.target is getattr and node.args[1] in ("ndim", "shape")
+        return node.target in questions and len(node.all_input_nodes) == 1
+    return node.target is getattr and node.args[1] in questions
 
 
 def _fuse_all(gm: GraphModule, graph: Graph, pairs: list[_Pair]) -> None:

@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
+from ..analysis import known_ranks, rank_of
 from ..ir import Node
+from ..ops import program
 from ..ops.module_effects import is_hooked
 from ..rewrite.inherit import inherit
 from ..runtime import Graph
 from .core import Context, Pass
-from .fuse_conv_bn import replace_layer
+from .fuse_conv_bn import is_only_user, replace_layer
 from .references import References
 
 __all__ = ["FuseConvConv", "FuseConvScale"]
@@ -25,6 +27,7 @@ _LAYERS = (*_CONVOLUTIONS, nn.Linear)
 _FACTORS = frozenset({operator.mul, operator.imul, torch.mul, torch.multiply})
 _QUOTIENTS = frozenset({operator.truediv, operator.itruediv, torch.div, torch.divide, torch.true_divide})
 _SUMS = frozenset({operator.add, operator.iadd, torch.add})
+_Scaled = tuple[Node, Any, Any, int | None]
 _DIFFERENCES = frozenset({operator.sub, operator.isub, torch.sub, torch.subtract})
 
 
@@ -44,17 +47,23 @@ class FuseConvScale(Pass):
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Fold them, again and again: a factor may stand behind an offset."""
         changed = False
-        while found := [(node, scaled) for node in graph.nodes if (scaled := _scaled(node, ctx)) is not None]:
+        while found := self._found(graph, ctx):
             references = References(ctx.module.graph)
-            for node, (layer, scale, offset) in found:
+            for node, (layer, scale, offset, rank) in found:
                 module = ctx.submodule(layer)
                 assert isinstance(module, nn.Module)
+                if rank is not None:
+                    _check_rank(graph, layer, rank)
                 replace_layer(ctx.module, layer, _with_scale(module, scale, offset), references)
                 _take_over(graph, node, layer, self.name)
             changed = True
         if changed:
             ctx.specialise("constants were folded into layers")
         return changed
+
+    def _found(self, graph: Graph, ctx: Context) -> list[tuple[Node, _Scaled]]:
+        ranks = known_ranks(graph)
+        return [(node, scaled) for node in graph.nodes if (scaled := _scaled(node, ctx, ranks)) is not None]
 
 
 def _take_over(graph: Graph, node: Node, layer: Node, step: str) -> None:
@@ -68,8 +77,19 @@ def _take_over(graph: Graph, node: Node, layer: Node, step: str) -> None:
             graph.erase_node(other)
 
 
-def _scaled(node: Node, ctx: Context) -> tuple[Node, Any, Any] | None:
-    """Return the layer whose result `node` scales, with factor and offset (one of them None)."""
+def _check_rank(graph: Graph, layer: Node, rank: int) -> None:
+    """Have the program check how many dimensions the value of a layer has."""
+    with graph.inserting_after(layer):
+        dim = graph.call_method("dim", (layer,))
+    with graph.inserting_after(dim):
+        graph.call_function(program.guard, (dim, rank, f"{layer}.dim() is {rank}"))
+
+
+def _scaled(node: Node, ctx: Context, ranks: dict[Node, int]) -> _Scaled | None:
+    """Return the layer whose result `node` scales, with factor and offset (one of them None).
+
+    The last item is the number of dimensions that has to be checked, if any.
+    """
     if node.op != "call_function" or len(node.args) != 2 or node.kwargs:
         return None
     kinds = (_FACTORS, _QUOTIENTS, _SUMS, _DIFFERENCES)
@@ -82,15 +102,24 @@ def _scaled(node: Node, ctx: Context) -> tuple[Node, Any, Any] | None:
         layer, other = (right, left)
         if kind in (1, 3) or not _is_layer(layer, ctx):
             return None
-    if len(layer.users) != 1:
+    if not is_only_user(node, layer):
         return None
     module: Any = ctx.submodule(layer)
-    constant = _constant(other, module, ctx)
-    if constant is None or not ctx.effects(node.graph).may_move(node, layer.next, ()):  # type: ignore[arg-type]
+    rank = rank_of(layer, ranks)
+    constant = _constant(other, module, rank, ctx)
+    if constant is not None and kind == 1:
+        constant = 1 / constant
+    if constant is None or not bool(torch.isfinite(constant).all()):
         return None
+    if not ctx.effects(node.graph).may_move(node, layer.next, ()):  # type: ignore[arg-type]
+        return None
+    needed = None
+    held = ctx.value(other) if isinstance(other, Node) else None
+    if rank is None and held is not None and held.dim() > module.weight.dim() - 1:
+        needed = held.dim()
     if kind in (0, 1):
-        return layer, constant if kind == 0 else 1 / constant, None
-    return layer, None, constant if kind == 2 else -constant
+        return layer, constant, None, needed
+    return layer, None, constant if kind == 2 else -constant, needed
 
 
 def _is_layer(value: Any, ctx: Context) -> bool:
@@ -102,8 +131,12 @@ def _is_layer(value: Any, ctx: Context) -> bool:
     return not ctx.may_change(value.target)
 
 
-def _constant(value: Any, module: Any, ctx: Context) -> torch.Tensor | None:
-    """Return a constant as a tensor with one value, or one for each channel of `module`."""
+def _constant(value: Any, module: Any, rank: int | None, ctx: Context) -> torch.Tensor | None:
+    """Return a constant as a tensor with one value, or one for each channel of `module`.
+
+    A constant with a dimension for the batch adds one to a value that has none, so that `rank` must be that of a batch,
+    or be checked.
+    """
     weight = module.weight
     if isinstance(value, int | float) and not isinstance(value, bool):
         return torch.tensor(float(value), dtype=weight.dtype, device=weight.device)
@@ -120,7 +153,8 @@ def _constant(value: Any, module: Any, ctx: Context) -> torch.Tensor | None:
     dims = 1 if isinstance(module, nn.Linear) else 1 + len(module.kernel_size)
     shape = tuple(held.shape)
     wanted = (channels, *(1,) * (dims - 1))
-    if shape not in (wanted, (1, *wanted)) or (shape != wanted and isinstance(module, nn.Linear)):
+    batched = (1, *wanted) if not isinstance(module, nn.Linear) and rank in (None, dims + 1) else wanted
+    if shape not in (wanted, batched):
         return None
     return held.detach().reshape(channels)
 
@@ -176,7 +210,11 @@ class FuseConvConv(Pass):
             first = node.args[0] if len(node.all_input_nodes) == 1 and node.args else None
             if not isinstance(first, Node) or not (_is_layer(node, ctx) and _is_layer(first, ctx)):
                 continue
-            if len(first.users) != 1 or taken & {first, node} or first.target == node.target:
+            if (
+                not is_only_user(node, first, ("dim", "ndim"))
+                or taken & {first, node}
+                or first.target == node.target
+            ):
                 continue
             if _is_pointwise(ctx.submodule(first), ctx.submodule(node)) and analysis.may_move(
                 node, first.next, ()
