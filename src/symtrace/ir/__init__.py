@@ -8,7 +8,7 @@ from .graph import Graph, InsertPoint, NodeList
 from .liveness import last_uses, needed_for
 from .node import OPS, Node
 from .origin import Frame, Origin
-from .region import CHANGING, Region, RegionUse, all_graphs, outermost, region_uses, regions_of
+from .region import CHANGING, Region, RegionUse, all_graphs, holder_of, outermost, region_uses, regions_of
 
 __all__ = [
     "CHANGING",
@@ -24,6 +24,7 @@ __all__ = [
     "Region",
     "RegionUse",
     "all_graphs",
+    "holder_of",
     "immutable_dict",
     "immutable_list",
     "last_uses",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from torch import nn
 
 from ..analysis import Class, EffectAnalysis
-from ..ir import Node, all_graphs
+from ..ir import Node, all_graphs, regions_of
 from ..ops.tables import INPLACE_OPERATORS
 from ..rewrite.sources import graph_of
 from ..runtime import Graph, GraphModule
+from .bring_out import bring_out
 from .errors import PassError
 
 __all__ = ["FeatureExtractor", "extract_features", "feature_names"]
@@ -67,7 +68,8 @@ def extract_features(
 ) -> FeatureExtractor:
     """Return a module that runs a model as far as is needed, and returns a dict of inner values.
 
-    It shares the parameters with the model. What does not contribute to a feature is not run. A feature that the
+    It shares the parameters with the model. A feature inside a decision is None where the other way is taken; inside a
+    loop it is that of the last round. What does not contribute to a feature is not run. A feature that the
     model writes to later is returned as it was when it was computed.
 
     Args:
@@ -89,13 +91,17 @@ def extract_features(
     captured = _captured(model)
     wanted = {True: _mapping(train_nodes, nodes), False: _mapping(eval_nodes, nodes)}
     found = {mode: _select(captured[mode].graph, wanted[mode], mode) for mode in (True, False)}
+    known: dict[Node, Node] = {}
+    for mode in (True, False):
+        _brought_out(captured[mode].graph, found[mode], known)
+    brought = set(known.values())
     one = captured[True] is captured[False] and wanted[True] == wanted[False]
     graphs: dict[bool, Graph] = {}
     for mode in (True, False):
         if one and graphs:
             graphs[mode] = graphs[not mode]
         else:
-            graphs[mode] = _cut(captured[mode].graph, found[mode])
+            graphs[mode] = _cut(captured[mode].graph, found[mode], brought)
     _keep_apart(captured, graphs)
     training = model.training if isinstance(model, nn.Module) else False
     result = FeatureExtractor.from_module(captured[False], graphs[False], class_name="FeatureExtractor")
@@ -148,9 +154,7 @@ def _names(graph: Graph) -> dict[str, Node]:
     """Return the nodes of a graph by their names as features, in order."""
     found: dict[str, Node] = {}
     counts: dict[str, int] = {}
-    for node in graph.nodes:
-        if node.op == "output":
-            continue
+    for node in _in_order(graph):
         path = node.origin.module_path if node.origin is not None else ""
         if node.op == "call_module":
             name = node.target
@@ -161,6 +165,18 @@ def _names(graph: Graph) -> dict[str, Node]:
         counts[name] = number + 1
         found[f"{name}_{number}" if number else name] = node
     return found
+
+
+def _in_order(graph: Graph) -> Iterator[Node]:
+    """Yield the nodes of a graph as they run, what regions run behind the node that has them."""
+    stack: list[Iterator[Node]] = [iter(graph.nodes)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+        elif node.op != "output" and not (node.op == "placeholder" and len(stack) > 1):
+            yield node
+            stack += [iter(region.graph.nodes) for region in reversed(regions_of(node))]
 
 
 def _base_name(node: Node) -> str:
@@ -190,11 +206,22 @@ def _select(graph: Graph, wanted: Mapping[str, str], mode: bool) -> dict[str, No
     return found
 
 
-def _cut(graph: Graph, features: Mapping[str, Node]) -> Graph:
-    """Return the part of a graph that computes the features."""
+def _brought_out(graph: Graph, found: dict[str, Node], known: dict[Node, Node]) -> dict[str, Node]:
+    """Return nodes of the graph itself that have the values of features, some of which are in regions."""
+    for label, node in found.items():
+        if node.graph is not graph:
+            if node not in known:
+                known[node] = bring_out(node, graph)
+            found[label] = known[node]
+    return found
+
+
+def _cut(graph: Graph, features: Mapping[str, Node], brought: set[Node]) -> Graph:
+    """Return the part of a graph that computes the features; those that were brought out are copies where need be."""
     analysis = EffectAnalysis(graph)
     kept = _needed(graph, analysis, set(features.values()))
-    written = {node: _is_written_later(analysis, node, kept) for node in features.values()}
+    own = [node for node in features.values() if node not in brought]
+    written = {node: _is_written_later(analysis, node, kept) for node in own}
     result = graph._blank()
     values: dict[Node, Node] = {}
     taken: dict[Node, Node] = {}

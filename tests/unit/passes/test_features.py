@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from symtrace import symbolic_trace
+from symtrace import capture, symbolic_trace
 from symtrace.passes import PassError, extract_features, feature_names
 
 
@@ -112,3 +112,55 @@ def test_a_captured_module_has_features_too():
 def test_an_unknown_name_is_refused(name):
     with pytest.raises(PassError, match="ST245"):
         extract_features(Net(), [name])
+
+
+class Deciding(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4, bias=False), nn.Linear(4, 4)
+
+    def forward(self, x):
+        h = self.first(x)
+        if h.sum() > 0:
+            y = self.second(h)
+            y = y.relu_()
+        else:
+            y = self.second(-h)
+        rounds = 0
+        while y.abs().sum() > 1 and rounds < 3:
+            y = y * 0.5
+            if rounds > 0:
+                y = y.sin()
+            rounds = rounds + 1
+        return y.mul_(2)
+
+
+def test_features_inside_decisions_and_loops():
+    torch.manual_seed(0)
+    model = Deciding()
+    gm = capture(model)
+    before = gm.code
+    extractor = extract_features(gm, ["second", "second_1", "mul", "sin"])
+    assert gm.code == before
+    x = torch.randn(3, 4) * 4
+    x = x if model.first(x).sum() > 0 else -x
+    h = model.first(x)
+    for given, name, other in ((x, "second", "second_1"), (-x, "second_1", "second")):
+        found = extractor(given)
+        value = model.second(h)
+        assert torch.equal(found[name], value)
+        assert found[other] is None
+        y = value.relu() if name == "second" else value
+        halved = [y := y * 0.5]
+        while y.abs().sum() > 1 and len(halved) < 3:
+            halved.append(y := y * 0.5)
+            y = y.sin()
+        assert torch.allclose(found["mul"], halved[-1])
+        assert torch.allclose(found["sin"], y)
+
+
+def test_a_feature_of_a_loop_without_rounds_is_none():
+    model = Deciding()
+    nn.init.zeros_(model.second.bias)
+    extractor = extract_features(capture(model), ["mul"])
+    assert extractor(torch.zeros(1, 4)) == {"mul": None}
