@@ -289,3 +289,22 @@ def test_a_factor_with_a_dimension_for_the_batch_wants_a_batch():
         torch.testing.assert_close(fast(IMAGE), gm(IMAGE), rtol=1e-4, atol=1e-5)
     with pytest.raises(GuardError):  # whose result has a dimension more than that of the layer
         fast(IMAGE[0])
+
+
+def test_a_module_that_is_called_twice_is_outlined_twice():
+    class Scale(nn.Module):
+        def forward(self, x):
+            return x.sin() * 2
+
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Scale()
+
+        def forward(self, x):
+            return self.inner(self.inner(x) + 1)
+
+    gm = symbolic_trace(Outer())
+    assert Pipeline("outline{path=inner}")(gm).modified
+    assert len([n for n in gm.graph.nodes if n.op == "call_module"]) == 2
+    assert torch.equal(gm(X), Outer()(X))

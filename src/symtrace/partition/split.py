@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import nn
 
+from ..analysis import EffectAnalysis
 from ..ir import Node, map_arg
 from ..rewrite.sources import check_graph_module
 from ..runtime import Graph, GraphModule
@@ -46,6 +47,7 @@ def split_module(
     *,
     partition_affix: str | None = None,
     tuple_return: bool = False,
+    own_attributes: bool = False,
 ) -> GraphModule:
     """Split a module into stages, each a module of its own, and return a module that calls them one by one.
 
@@ -63,6 +65,8 @@ def split_module(
         ...
         partition_affix: Text put into the names of stages: `submod_<affix>_<stage>`.
         tuple_return: Stages return a tuple also if they have one result only.
+        own_attributes: A parameter or buffer that one stage alone reads belongs to that stage; else the result reads
+            it and gives it to the stage, as in `torch.fx`.
 
     Returns:
         A module with one submodule for each stage: `submod_<stage>`, or a free name if that is taken in `m`.
@@ -78,11 +82,25 @@ def split_module(
             stage_of[node] = node
         elif node.op not in ("placeholder", "output"):
             stage_of[node] = str(split_callback(node))
+    if own_attributes and not EffectAnalysis(m.graph).sets_attributes:
+        _give_attributes(m.graph, stage_of)
     order = order_stages(m.graph, stage_of)
     prefix = "submod" if partition_affix is None else f"submod_{partition_affix}"
     stages = _collect(m, stage_of, [key for key in order if not isinstance(key, Node)], prefix)
     build = _Builder(m, bool(keep_original_node_name), keep_original_input_name, tuple_return)
     return build.top(order, stages, qualname_map)
+
+
+def _give_attributes(graph: Graph, stage_of: dict[Node, Hashable]) -> None:
+    """Put each attribute into the stage that reads it, where it is one and the attribute is read there alone."""
+    readers: dict[Any, set[Hashable]] = {}
+    nodes = [node for node in graph.nodes if node.op == "get_attr"]
+    for node in nodes:
+        readers.setdefault(node.target, set()).update(stage_of.get(user) for user in node.users)
+    for node in nodes:
+        stages = readers[node.target]
+        if len(stages) == 1 and None not in stages:
+            (stage_of[node],) = stages
 
 
 def _collect(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from ..analysis import effect_edges
@@ -31,11 +32,11 @@ def order_stages(graph: Graph, stage_of: Mapping[Node, Hashable]) -> list[Hashab
     for place, node in enumerate(graph.nodes):
         if node in stage_of:
             first.setdefault(stage_of[node], place)
-    successors: dict[Hashable, dict[Hashable, None]] = {stage: {} for stage in first}
+    successors: dict[Hashable, dict[Hashable, str]] = {stage: {} for stage in first}
     waiting = dict.fromkeys(first, 0)
-    for before, after in _edges(graph, stage_of):
+    for before, after, reason in _edges(graph, stage_of):
         if after not in successors[before]:
-            successors[before][after] = None
+            successors[before][after] = reason
             waiting[after] += 1
     stages = list(first)
     ready = [(first[stage], index) for index, stage in enumerate(stages) if not waiting[stage]]
@@ -54,7 +55,8 @@ def order_stages(graph: Graph, stage_of: Mapping[Node, Hashable]) -> list[Hashab
     return order
 
 
-def _edges(graph: Graph, stage_of: Mapping[Node, Hashable]) -> Iterable[tuple[Hashable, Hashable]]:
+def _edges(graph: Graph, stage_of: Mapping[Node, Hashable]) -> Iterable[tuple[Hashable, Hashable, str]]:
+    """Yield what has to run in front of what, and why."""
     for node in graph.nodes:
         stage = stage_of.get(node)
         if stage is None:
@@ -62,14 +64,14 @@ def _edges(graph: Graph, stage_of: Mapping[Node, Hashable]) -> Iterable[tuple[Ha
         for used in node.all_input_nodes:
             before = stage_of.get(used)
             if before is not None and before != stage:
-                yield before, stage
+                yield before, stage, f"`{node}` takes `{used}`"
     for left, right in effect_edges(graph):
         before, after = stage_of.get(left), stage_of.get(right)
         if before is not None and after is not None and before != after:
-            yield before, after
+            yield before, after, f"`{right}` has to run behind `{left}`"
 
 
-def _cycle(successors: Mapping[Hashable, Iterable[Hashable]], stuck: Sequence[Hashable]) -> str:
+def _cycle(successors: Mapping[Hashable, Mapping[Hashable, str]], stuck: Sequence[Hashable]) -> str:
     """Return one ring of stages, for the message: walk until a stage comes twice."""
     left = set(stuck)
     predecessors: dict[Hashable, Hashable] = {}
@@ -83,4 +85,6 @@ def _cycle(successors: Mapping[Hashable, Iterable[Hashable]], stuck: Sequence[Ha
         seen[stage] = None
         stage = predecessors[stage]
     walk = list(seen)
-    return " <- ".join(str(item) for item in [*walk[walk.index(stage) :], stage])
+    ring = [*walk[walk.index(stage) :], stage]
+    reasons = [successors[before][after] for after, before in itertools.pairwise(ring)]
+    return f"{' <- '.join(map(str, ring))} ({', '.join(reasons)})"

@@ -29,7 +29,11 @@ def difference(
     """
     state = torch.get_rng_state()
     try:
-        expected, actual = (_outcome(module, inputs, state) for module in (before, after))
+        expected = _outcome(before, inputs, state)
+        try:
+            actual = _outcome(after, inputs, state)
+        except Exception as error:
+            return f"it raises {type(error).__name__}: {' '.join(str(error).split())}"
     finally:
         torch.set_rng_state(state)
     for what, left, right in zip(("result", "inputs after the call"), actual[:2], expected[:2], strict=True):

@@ -8,6 +8,7 @@ from torch import nn
 
 from symtrace import GraphModule, symbolic_trace
 from symtrace.errors import ArgumentError
+from symtrace.partition.errors import PartitionError
 from symtrace.passes.split_module import split_module
 from symtrace.passes.split_utils import getattr_recursive, setattr_recursive, split_by_tags
 from symtrace.runtime import Graph
@@ -214,3 +215,29 @@ def test_attributes_by_path():
     setattr_recursive(module, "a.b.weight", nn.Parameter(torch.ones(1)))
     assert getattr_recursive(module, "a.b.weight") is module.a.b.weight
     assert getattr_recursive(module, "a.c") is None
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Parameter(torch.rand(3)), nn.Parameter(torch.rand(3))
+        self.register_buffer("offset", torch.rand(3))
+
+    def forward(self, x):
+        return ((x * self.first).relu() * self.second + self.first) + self.offset
+
+
+def test_attributes_that_one_stage_reads_belong_to_it_if_wanted():
+    gm = symbolic_trace(Scaled())
+    place = {node: index for index, node in enumerate(gm.graph.nodes)}
+    split = split_module(gm, None, lambda node: place[node] // 4, own_attributes=True)
+    assert sorted(split.state_dict()) == ["first", "submod_1.second", "submod_2.offset"]
+    x = torch.rand(2, 3)
+    assert torch.equal(split(x), gm(x))
+    assert split.get_parameter("submod_1.second") is gm.second
+
+
+def test_a_ring_of_stages_is_explained():
+    gm = symbolic_trace(lambda x: x.sin().cos().tan())
+    with pytest.raises(PartitionError, match="`tan` takes `cos`"):
+        split_module(gm, None, lambda node: {"cos": 1}.get(node.name, 0))

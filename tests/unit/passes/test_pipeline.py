@@ -267,3 +267,16 @@ def test_entry_points_of_other_packages_are_found(monkeypatch):
     )
     assert find_pass("theirs") is Once
     assert "theirs" in available_passes()
+
+
+def test_a_pass_after_which_the_example_does_not_run_is_refused():
+    def spoil(gm):
+        node = gm.graph.node("add")
+        node.args = (node.args[0], "one")
+        return gm
+
+    gm = symbolic_trace(lambda x: x + 1)
+    before = gm.code
+    with pytest.raises(PassError, match="ST244.*raises TypeError"):
+        Pipeline([spoil], verify=(torch.ones(2),))(gm)
+    assert gm.code == before
