@@ -53,6 +53,12 @@ REFUSED = {
     "and_appends": ("ST033", "ST033"),
     "chain_appends": ("ST033", "ST033"),
     "CacheList": ("ST022", "ST022"),
+    "nms_items": (None, "ST033"),
+    "best_row": ("ST033", None),
+    "first_positive": ("ST033", "ST033"),
+    "mask_or_none": ("ST033", "ST033"),
+    "named_mode": ("ST033", "ST033"),
+    "grouped": ("ST033", "ST033"),
 }
 """Programs that capture refuses, with the codes of the errors without and with examples; None where it does not."""
 

@@ -210,6 +210,10 @@ class Joints(TracerBase):
         """Tell whether only the run can say how a traced value compares with others."""
         return self.is_open(value)
 
+    def is_traced_list(self, value: Any) -> bool:
+        """Tell whether a value is a list of the graph."""
+        return self._is_proxy(value) and self._kind_of_value(value) is list
+
     def like(self, value: Any, node: Node) -> Any:
         """Return the traced list of as many items as a traced value has that a node stands for."""
         self._kinds[node] = list

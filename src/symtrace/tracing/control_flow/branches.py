@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import TraceError
 from ...ir import Node, Region, map_arg
+from ...ops import program
 from ...ops.control_flow import cond
 from ..hooks import unwatched
 from ..process_state import RandomStates
 from ..since import last_node, nodes_since
-from .containers import Variables, refuse_holders, refuse_seen
+from .containers import Variables, refuse_holders, refuse_seen, refuse_twice
 from .levels import RecordedPath, recorded, refusal
-from .merging import Merger
+from .merging import AsList, Merger
 
 if TYPE_CHECKING:
     from ..watching import Watcher
@@ -88,6 +89,12 @@ def _erase_since(tracer: Watcher, last: Node | None) -> None:
     tracer._forget_nodes(made)
 
 
+def _listed(tracer: Watcher, value: AsList) -> Any:
+    """Return a list as one of the graph."""
+    node = tracer.create_node("call_function", program.new_list, (tracer.create_arg(value.items),), {})
+    return tracer.renewed([], node)
+
+
 class _Decision:
     """A decision that is being recorded; the arguments are those of `record_branches`."""
 
@@ -123,10 +130,23 @@ class _Decision:
         own = [self._own(variables, path, index) for index, path in enumerate((first, second))]
         shape = self._merge(merger, own)
         ways = [self._variables_of(path) for path in (first, second)]
+        known = (
+            own,
+            *own,
+            ways,
+            *ways,
+            first.value,
+            second.value,
+            merger.rebuilt,
+            *merger.rebuilt,
+            merger.made,
+        )
+        if self._dead is None:
+            refuse_twice(tracer, [*merger.rebuilt, *merger.made], own)
         for one in merger.rebuilt:
             if not variables.is_kept(one, ways):
-                refuse_holders(tracer, one, (variables.before, merger.rebuilt), callers=True)
-        refuse_seen(tracer, merger.made, (own, *own, first.value, second.value, *merger.rebuilt, merger.made))
+                refuse_holders(tracer, one, (variables.before, *known), callers=True)
+        refuse_seen(tracer, merger.made, known)
         if not merger.outputs[0] and not (first.does_something() or second.does_something()):
             result = shape
         else:
@@ -145,8 +165,8 @@ class _Decision:
         if self._dead is None:
             return value
         if self._is_state:
-            return (*value[:3], variables.separate(value[3], which))
-        return variables.separate(value, which)
+            return (*value[:3], variables.separate(value[3], which, self._dead))
+        return variables.separate(value, which, self._dead)
 
     def _variables_of(self, path: RecordedPath) -> Any:
         """Return the variables after a path; None where there are none."""
@@ -169,7 +189,8 @@ class _Decision:
             results: Any = (None,) * len(outputs)
             if not path.raised:
                 with tracer.in_region(path.level):
-                    results = map_arg(tuple(map(tracer.create_arg, outputs)), path.level.local)
+                    given = [_listed(tracer, one) if type(one) is AsList else one for one in outputs]
+                    results = map_arg(tuple(map(tracer.create_arg, given)), path.level.local)
             path.level.graph.output(results)
             regions.append(Region(path.level.graph))
         operands = [tuple(path.level.captured) for path in paths]

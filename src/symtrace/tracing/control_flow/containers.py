@@ -20,7 +20,7 @@ from .variables import LOST, is_named_tuple, is_record
 if TYPE_CHECKING:
     from ..watching import Watcher
 
-__all__ = ["Variables", "changed", "put_in", "refuse_holders", "refuse_seen", "watched"]
+__all__ = ["Variables", "changed", "put_in", "refuse_holders", "refuse_seen", "refuse_twice", "watched"]
 
 _COPIED = (list, dict, set)
 _CHANGES = "changes a container on one way of a decision or in a loop"
@@ -61,7 +61,7 @@ class Variables:
         self._tracer = tracer
         self._held = held
         self.before = values
-        self._copies: list[tuple[Any, ...]] = []
+        self._copies: tuple[tuple[Any, ...], ...] = ()
 
     def run(self, record: Callable[[tuple[Any, ...]], Any]) -> Any:
         """Record one path.
@@ -74,7 +74,7 @@ class Variables:
         """
         watch = watched(self.before, self._held)
         copies = _copied(self.before)
-        self._copies.append(copies)
+        self._copies = (*self._copies, copies)
         change = None
         try:
             path = record(copies)
@@ -125,8 +125,14 @@ class Variables:
                 replaced[id(one)] = before
         return _exchanged(value, replaced)
 
-    def separate(self, values: Any, which: int) -> Any:
-        """Return the variables after a path, those marked as lost that hold a container of another one."""
+    def separate(self, values: Any, which: int, dead: frozenset[int]) -> Any:
+        """Return the variables after a path, those marked as lost that hold a container of another one.
+
+        Args:
+            values: The variables.
+            which: The path.
+            dead: Positions of those that nothing reads afterwards.
+        """
         owners: dict[int, int] = {}
         for index, pair in enumerate(zip(self.before, self._copies[which], strict=True)):
             for one in pair:
@@ -134,7 +140,7 @@ class Variables:
                     owners.setdefault(id(one), index)
         result = list(values)
         for index, value in enumerate(values):
-            if value is self.before[index] or value is self._copies[which][index]:
+            if index in dead or value is self.before[index] or value is self._copies[which][index]:
                 continue
             for part in _containers_in(value, []):
                 if owners.setdefault(id(part), index) != index:
@@ -284,6 +290,23 @@ def refuse_seen(tracer: Watcher, made: list[Any], known: tuple[Any, ...]) -> Non
             raise refusal(tracer, _CHANGES + ", which something else holds as well")
 
 
+def refuse_twice(tracer: Watcher, made: list[Any], values: list[Any]) -> None:
+    """Stop where a container in whose place a merged one stands is in the result of a path more than once.
+
+    Args:
+        tracer: Records.
+        made: The containers.
+        values: What the paths give.
+
+    Raises:
+        TraceError: ST033.
+    """
+    for value in values:
+        found = [id(one) for one in _containers_in(value, [])]
+        if any(found.count(id(one)) > 1 for one in made):
+            raise refusal(tracer, "gives a container twice on one way of a decision")
+
+
 def _is_handed(inner: tuple[types.FrameType, str], outer: tuple[types.FrameType, str]) -> bool:
     """Tell whether a variable is that of a block, which is given it by the function around and hands it back."""
     code = inner[0].f_code
@@ -330,4 +353,5 @@ def _is_seen(cell: types.CellType) -> bool:
 
 def _is_made_by_lifting(function: types.FunctionType) -> bool:
     code = function.__code__
-    return THUNK in code.co_varnames or is_internal_file(code.co_filename)
+    is_part = THUNK in code.co_varnames or code.co_name.startswith(BLOCK)
+    return is_part or is_internal_file(code.co_filename)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .rewrites import leaves_loop
 from .scopes import always_leaves, contains
-from .trees import FLOW, at, load
+from .trees import FLOW, at, flow_call, load
 
 __all__ = ["Exits"]
 
@@ -51,6 +51,7 @@ class Exits:
         way, value = self._fresh("way"), self._fresh("value")
         hole = ast.Attribute(load(FLOW), "HOLE", ast.Load())
         start = [ast.Assign([ast.Name(way, ast.Store())], ast.Constant(0))]
+        always = always_leaves(statement.body)
         returns = contains([statement], ast.Return)
         if returns:
             start.append(ast.Assign([ast.Name(value, ast.Store())], hole))
@@ -60,8 +61,12 @@ class Exits:
             handler.body = writer.block(handler.body, is_loop=False)
         after: list[Any] = []
         for kind in sorted(writer.kinds):
-            leave = {_RETURN: ast.Return(load(value)), _BREAK: ast.Break(), _CONTINUE: ast.Continue()}[kind]
-            after.append(ast.If(_is_way(way, kind), [leave], []))
+            result = flow_call("load", load(value), ast.Constant("the result"))
+            leave: Any = {_RETURN: ast.Return(result), _BREAK: ast.Break(), _CONTINUE: ast.Continue()}[kind]
+            if always and len(writer.kinds) == 1 and not getattr(statement, "handlers", None):
+                after.append(leave)
+            else:
+                after.append(ast.If(_is_way(way, kind), [leave], []))
         return [*(at(one, statement) for one in start), statement, *(at(one, statement) for one in after)]
 
 

@@ -117,6 +117,9 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id in _BUILTINS and node.args:
             call = ast.Attribute(load(FLOW), "call", ast.Load())
             return at(ast.Call(call, [node.func, *node.args], node.keywords), node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "sort":
+            sort = ast.Attribute(load(FLOW), "sort", ast.Load())
+            return at(ast.Call(sort, [node.func.value, *node.args], node.keywords), node)
         return at(node, node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:

@@ -312,6 +312,17 @@ class Flow:
         return function(*args, **kwargs)
 
     @staticmethod
+    def sort(items: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call `items.sort`, which compares traced values if `items` is a list of such."""
+        tracer = active_tracer()
+        if type(items) is list and not args and tracer is not None and tracer.keeps_control_flow:
+            result = chosen(tracer, sorted, (items,), kwargs)
+            if result is not NotImplemented:
+                items[:] = result
+                return None
+        return items.sort(*args, **kwargs)
+
+    @staticmethod
     def consume(function: Any, run: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """Return what a builtin gives that is handed a generator: `run()`, or else `otherwise()` for one so named."""
         return run() if _unshimmed(function) in _TAKERS else otherwise()

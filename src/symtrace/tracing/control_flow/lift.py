@@ -17,6 +17,7 @@ from .scopes import (
     Captures,
     always_leaves,
     bound_names,
+    changed_names,
     contains,
     note_live,
     own_names,
@@ -125,7 +126,8 @@ class _Lifter:
         note_live(body)
         self._captures = Captures(body)
         own = self._own - self._parameters
-        loaded = Loads(own & set(bound_names(_blocks_in(body))) | deleted.names)
+        blocks = _blocks_in(body)
+        loaded = Loads(own & (set(bound_names(blocks)) | changed_names(blocks)) | deleted.names)
         body = [item for statement in body for item in listed(loaded.visit(statement))]
         self._own |= self._temporary
         expressions = Expressions(self._code, self._first, self._own | self._free)

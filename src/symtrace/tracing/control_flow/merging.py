@@ -14,7 +14,7 @@ from .variables import HOLE, LOST, UNDEFINED, Maybe, is_named_tuple, is_record, 
 if TYPE_CHECKING:
     from ..watching import Watcher
 
-__all__ = ["Merger"]
+__all__ = ["AsList", "Merger"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,17 @@ class _Result:
 
     index: int
     is_maybe: bool = False
+
+
+@dataclass(frozen=True)
+class AsList:
+    """A list that has to be one of the graph, as it is on the other path.
+
+    Attributes:
+        items: The list.
+    """
+
+    items: list[Any]
 
 
 class Merger:
@@ -90,7 +101,11 @@ class Merger:
         is_traced = self._tracer.is_traced(one) or self._tracer.is_traced(two)
         if not is_traced and cls is type(two) and _equal(one, two):
             return one
-        if not self._tracer.may_merge(one, two):
+        if cls is list and self._tracer.is_traced_list(two):
+            one = AsList(one)
+        elif type(two) is list and self._tracer.is_traced_list(one):
+            two = AsList(two)
+        elif not self._tracer.may_merge(one, two):
             raise refusal(self._tracer, "makes values of different kinds on two ways")
         self.outputs[0].append(one)
         self.outputs[1].append(two)
@@ -181,9 +196,9 @@ class Merger:
         cls = type(shape)
         if cls is _Result:
             one, two = self.outputs[0][shape.index], self.outputs[1][shape.index]
-            if one is None or one is program.UNASSIGNED:
+            if one is None or one is program.UNASSIGNED or type(one) is AsList:
                 one = two
-            elif two is None or two is program.UNASSIGNED:
+            elif two is None or two is program.UNASSIGNED or type(two) is AsList:
                 two = one
             if self.prefers_else:
                 one, two = two, one

@@ -9,8 +9,8 @@ from typing import Any
 from .trees import is_thunk
 
 __all__ = [
-    "COMPREHENSIONS", "Captures", "always_leaves", "bound_names", "contains", "note_live", "own_names", "used_names",
-    "walk_scope",
+    "COMPREHENSIONS", "Captures", "always_leaves", "bound_names", "changed_names", "contains", "note_live",
+    "own_names", "used_names", "walk_scope",
 ]  # fmt: skip
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -76,6 +76,15 @@ def bound_names(nodes: Iterable[Any]) -> list[str]:
             continue
         stack.extend(ast.iter_child_nodes(node))
     return sorted(found)
+
+
+def changed_names(nodes: Iterable[Any]) -> set[str]:
+    """Return the names of variables whose methods statements call or whose items they assign."""
+    return {
+        node.value.id
+        for node in walk_scope(nodes)
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name)
+    }
 
 
 def always_leaves(statements: list[Any]) -> bool:
@@ -178,7 +187,8 @@ def note_live(body: list[Any]) -> None:
         node, in_loop = stack.pop()
         is_loop = isinstance(node, ast.For | ast.While)
         if is_loop or isinstance(node, ast.If):
-            inside = {} if in_loop else _reads([node])
+            own = [node] if not is_loop else [getattr(node, "test", None) or node.iter, *node.body]
+            inside = {} if in_loop else _reads(own)  # `else` of a loop runs after it
             node._live = {name for name, count in total.items() if count > inside.get(name, 0)}
         stack.extend((child, in_loop or is_loop) for child in ast.iter_child_nodes(node))
 

@@ -232,6 +232,10 @@ class ExampleJoints(Joints):
             return True  # which stops it at the run as well
         return self.is_open(value)
 
+    def is_traced_list(self, value: Any) -> bool:
+        """Tell whether a value is a list of the graph."""
+        return type(value) is TracedList and value.kind is list
+
     def like(self, value: Any, node: Node) -> Any:
         """Return the traced list of as many items as a traced value has that a node stands for."""
         if type(value) is TracedList:
