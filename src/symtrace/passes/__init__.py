@@ -40,12 +40,13 @@ _HOME = {
 }
 
 _MODULES = frozenset({
-    "annotate_getitem_nodes", "base", "const_fold", "contract", "core", "cse", "dce", "decompose", "dialect",
-    "dropout", "errors", "fake_tensor_prop", "features", "fold_constants", "functionalize", "fuse_conv_bn",
-    "fuse_conv_scale", "graph_drawer", "graph_manipulation", "identity", "infra", "inline", "lifting", "lower_control_flow",
-    "manager", "merge_linear", "merge_matmul", "net_min_base", "normalize", "operator_support", "param_fetch",
-    "pipeline", "quantize", "registry", "reinplace", "shape_prop", "source_partitions", "spellings",
-    "split_module", "split_utils", "splitter_base", "tools_common", "transaction", "transformation", "utils",
+    "annotate_getitem_nodes", "base", "const_fold", "contract", "core", "cse", "dce", "decompose",
+    "dialect", "dropout", "errors", "fake_tensor_prop", "features", "fold_constants", "functionalize",
+    "fuse_conv_bn", "fuse_conv_scale", "graph_drawer", "graph_manipulation", "identity", "infra", "inline",
+    "lifting", "lower_control_flow", "manager", "merge_linear", "merge_matmul", "net_min_base", "normalize",
+    "operator_support", "param_fetch", "pipeline", "quantize", "registry", "reinplace", "shape_prop",
+    "source_partitions", "spellings", "split_module", "split_utils", "splitter_base", "tools_common",
+    "transaction", "transformation", "utils",
 })  # fmt: skip
 
 __all__ = [
