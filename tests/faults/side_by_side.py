@@ -177,7 +177,8 @@ def _identities(*values: Any) -> list[Any]:
 
 def _same_run(actual: Any, expected: Any, what: str) -> None:
     if isinstance(expected, Exception) or isinstance(actual, Exception):
-        assert type(actual).__name__ == type(expected).__name__, f"{what}: {actual!r} instead of {expected!r}"
+        message = f"{what}: {actual!r:.200} instead of {expected!r:.200}"
+        assert type(actual).__name__ == type(expected).__name__, message
         return
     _same(actual, expected, what)
 

@@ -96,7 +96,8 @@ def _is_number(node: Node) -> bool:
 
 
 def _gives_tensor(function: Any) -> bool:
-    if not getattr(function, "__module__", "").startswith("torch") and type(function) is not type(torch.neg):
+    module = getattr(function, "__module__", None) or ""  # None for `apply` of an autograd function
+    if not module.startswith("torch") and type(function) is not type(torch.neg):
         return False
     # Overloads without a tensor are TorchScript's; called from Python, a function of torch refuses plain numbers.
     texts = [signature.text for signature in signatures_of(function) if "Tensor" in signature.text]

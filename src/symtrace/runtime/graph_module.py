@@ -18,6 +18,7 @@ from ..codegen import PythonCode, PyTreeCodeGen
 from ..errors import ArgumentError, GuardError, SymtraceWarning, TargetError
 from ..ir import Event, all_graphs
 from . import folder, readable
+from .call_shape import CallShape
 from .compiled import Compiled, compile_source
 from .graph import Graph, find_module
 from .guards import Guard, guards_of, remove_guards
@@ -215,7 +216,7 @@ class GraphModule(nn.Module):
         Returns:
             How many there were.
         """
-        return remove_guards(self.graph)
+        return remove_guards(self.graph) + CallShape.take_off(self.meta)
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self.code}\n# For more, see `print_readable()`"
@@ -273,6 +274,7 @@ class GraphModule(nn.Module):
             args, kwargs = bound.args, bound.kwargs
         rollback = Rollback(self, (args, kwargs)) if self._checks_late() else None
         try:
+            CallShape.check(self.meta, args, kwargs)
             return super().__call__(*args, **kwargs)
         except Exception as error:
             if isinstance(error, GuardError):

@@ -11,8 +11,10 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils.hooks import RemovableHandle
 
 from ..errors import TargetError
+from ..ir import Graph, all_graphs
 from .own_tensors import OwnTensors, is_plain
 
 __all__ = ["adopt_target", "assign_attribute", "own_modules", "shallow_module"]
@@ -33,6 +35,7 @@ _HOOK_TABLES = (
     "_state_dict_pre_hooks",
 )
 _OWN_TABLES = (*_TABLES, *_HOOK_TABLES)
+_HOLDING = (types.FunctionType, types.MethodType, functools.partial)
 _STANDARD = frozenset(vars(nn.Module()))
 """Attributes that every module has; a module without others needs no second look."""
 
@@ -50,7 +53,7 @@ def shallow_module(module: nn.Module) -> nn.Module:
     return copy
 
 
-def own_modules(root: nn.Module, tensors: OwnTensors | None = None) -> nn.Module:
+def own_modules(root: nn.Module, tensors: OwnTensors | None = None, graph: Graph | None = None) -> nn.Module:
     """Return a tree of modules of its own that shares only the parameters with `root`.
 
     Running or switching the copy leaves the original alone: buffers and flags are its own. Parameters are the same
@@ -60,13 +63,20 @@ def own_modules(root: nn.Module, tensors: OwnTensors | None = None) -> nn.Module
     Args:
         root: The module.
         tensors: Makes and holds the copies of buffers and other tensors.
+        graph: Functions among the arguments of its nodes, as of hooks that the program registers, get the copies.
     """
-    copies: dict[int, nn.Module] = {}
+    copies: dict[int, Any] = {}
+    modules: list[nn.Module] = []
     for module in root.modules():
         if not isinstance(module, torch.jit.ScriptModule):  # which lives in C++ and is shared
-            copies[id(module)] = shallow_module(module)
+            own = shallow_module(module)
+            modules.append(own)
+            copies[id(module)] = own
+            for table in _HOOK_TABLES:
+                if module.__dict__.get(table):  # handles that remove a hook know its table
+                    copies[id(module.__dict__[table])] = own.__dict__[table]
     tensors = OwnTensors(root) if tensors is None else tensors
-    for copy in copies.values():
+    for copy in modules:
         for table in _HOOK_TABLES:
             hooks = copy.__dict__.get(table)
             if hooks and type(hooks) is not set:
@@ -83,10 +93,15 @@ def own_modules(root: nn.Module, tensors: OwnTensors | None = None) -> nn.Module
             for name in state.keys() - _STANDARD:
                 value = state[name]
                 state[name] = tensors.own(value) if is_plain(value) else with_copies(value, copies, tensors)
-    return copies.get(id(root), root)
+    for node in (node for one in (() if graph is None else all_graphs(graph)) for node in one.nodes):
+        if any(type(value) in _HOLDING for value in (*node.args, *node.kwargs.values())):
+            node.args = tuple(rebound(value, copies, tensors) for value in node.args)
+            node.kwargs = {key: rebound(value, copies, tensors) for key, value in node.kwargs.items()}
+    found: nn.Module = copies.get(id(root), root)
+    return found
 
 
-def with_copies(value: Any, copies: dict[int, nn.Module], tensors: OwnTensors, inside: bool = False) -> Any:
+def with_copies(value: Any, copies: dict[int, Any], tensors: OwnTensors, inside: bool = False) -> Any:
     """Return `value` with modules and tensors replaced by their copies; the same object where there are none."""
     if isinstance(value, nn.Module):
         return copies.get(id(value), value)
@@ -98,10 +113,18 @@ def with_copies(value: Any, copies: dict[int, nn.Module], tensors: OwnTensors, i
     if type(value) is dict:
         pairs = {key: with_copies(item, copies, tensors, True) for key, item in value.items()}
         return value if all(pairs[key] is value[key] for key in value) else pairs
+    if type(value) is RemovableHandle:
+        table, number, *others = value.__getstate__()  # type: ignore[no-untyped-call]
+        if id(table) not in copies:
+            return value
+        own = RemovableHandle.__new__(RemovableHandle)
+        extra = tuple(copies.get(id(other), other) for other in (others[0] if others else ()))
+        own.__setstate__((copies[id(table)], number, extra))
+        return own
     return rebound(value, copies, tensors)
 
 
-def rebound(function: Any, copies: dict[int, nn.Module], tensors: OwnTensors) -> Any:
+def rebound(function: Any, copies: dict[int, Any], tensors: OwnTensors) -> Any:
     """Return a function that holds modules of the original, as a hook may, with their copies in place of them."""
     if type(function) is types.MethodType:
         owner = copies.get(id(function.__self__))
@@ -127,15 +150,20 @@ def rebound(function: Any, copies: dict[int, nn.Module], tensors: OwnTensors) ->
     return own
 
 
-def _own_cell(cell: types.CellType, copies: dict[int, nn.Module], tensors: OwnTensors) -> types.CellType:
+def _own_cell(cell: types.CellType, copies: dict[int, Any], tensors: OwnTensors) -> types.CellType:
     try:
         held = cell.cell_contents
     except ValueError:  # not assigned yet
         return cell
-    if type(held) is types.FunctionType:  # which may hold itself
-        return cell
+    if type(held) is types.FunctionType:
+        if id(cell) in copies:
+            return copies[id(cell)]  # type: ignore[no-any-return]
+        copies[id(cell)] = cell  # it may hold itself
     own = with_copies(held, copies, tensors, True)
-    return cell if own is held else types.CellType(own)
+    if own is not held:
+        copies[id(cell)] = types.CellType(own)
+        return copies[id(cell)]  # type: ignore[no-any-return]
+    return cell
 
 
 def assign_attribute(

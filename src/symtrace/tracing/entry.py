@@ -162,7 +162,7 @@ def _capture(
     graph = _trace(tracer, root, concrete_args, args, kwargs)
     if isinstance(root, nn.Module):
         tensors = OwnTensors(root)
-        owned = own_modules(root, tensors)
+        owned = own_modules(root, tensors, graph)
         # Tensors in lists and dicts of the module are part of its state, and the stand-in's own like the lists.
         graph.interned = {name: tensors.known(value) for name, value in graph.interned.items()}
         for table in _FORWARD_HOOKS:
@@ -174,6 +174,8 @@ def _capture(
     else:
         module = GraphModule(tracer.root, graph, getattr(root, "__name__", type(root).__name__))
     module.__dict__["report"] = tracer.report
+    if tracer.call_shape is not None:
+        tracer.call_shape.put_on(module.meta)
     return module
 
 

@@ -313,27 +313,29 @@ def _choosing(original: Any) -> Any:
     return hook
 
 
-class _SizeMeta(type):
-    def __instancecheck__(cls, value: Any) -> bool:
-        return original_isinstance(value, real_size)
-
-    def __subclasscheck__(cls, other: type) -> bool:
-        return other is cls or issubclass(other, real_size)
-
-
 real_size = torch.Size
 
 
-class _Size(metaclass=_SizeMeta):
-    """Stands for `torch.Size`, whose C constructor takes no traced sizes."""
+def _taking_traced(original: Any) -> Any:
+    """Return what stands for a class whose C constructor takes no traced values."""
 
-    def __new__(cls, sizes: Any = ()) -> Any:
-        tracer = _active.tracer
-        if tracer is not None:
-            proxy = tracer._find_proxy((sizes,), {})
-            if proxy is not None:
-                return proxy.tracer.call_function(real_size, (sizes,), {})
-        return real_size(sizes)
+    class Meta(type):
+        def __instancecheck__(cls, value: Any) -> bool:
+            return original_isinstance(value, original)
+
+        def __subclasscheck__(cls, other: type) -> bool:
+            return other is cls or issubclass(other, original)
+
+    class StandIn(metaclass=Meta):
+        def __new__(cls, *args: Any) -> Any:
+            tracer = _active.tracer
+            if tracer is not None:
+                proxy = tracer._find_proxy(args, {})
+                if proxy is not None:
+                    return proxy.tracer.call_function(original, args, {})
+            return original(*args)
+
+    return StandIn
 
 
 def _apply(original: Any) -> Any:
@@ -559,7 +561,8 @@ def installed(tracer: Tracer) -> Iterator[PatchSet]:
         patches.patch(builtins, "len", lambda before: _len)
         patches.patch(builtins, "max", _choosing)
         patches.patch(builtins, "min", _choosing)
-        patches.patch(torch, "Size", lambda before: _Size)
+        for name in ("Size", "finfo", "iinfo"):
+            patches.patch(torch, name, _taking_traced)
         # It logs, as an error, each failure of a fake kernel, which the program may handle or a real one may mend.
         patches.patch(logging.getLogger(FakeTensor.__module__), "disabled", lambda before: True)
         for name in ("device", "layout", "is_mkldnn"):

@@ -131,6 +131,9 @@ def call_positionally(
         a for a in arguments if a.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     ]
     stand_ins = [a for a in variable if type(values[a.name]) not in (tuple, dict)]
+    if not stand_ins and hasattr(function, "sees_keywords"):
+        args, kwargs = _as_hooks_see(arguments, values, function.sees_keywords)
+        return function(*leading, *args, **kwargs)
     if not stand_ins:
         return function(*leading, *_positional(arguments, values), **_keywords(arguments, values))
     plain = inspect.unwrap(function)
@@ -158,6 +161,25 @@ def call_positionally(
     )  # fmt: skip
     flat.__wrapped__ = plain  # type: ignore[attr-defined]
     return flat(*leading, *[values[name] for name in names[len(leading) :]])
+
+
+def _as_hooks_see(
+    arguments: list[Argument], values: dict[str, Any], sees_keywords: bool
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return arguments as callers give them: optional ones by keyword, or not at all where hooks see keywords."""
+    args = _positional([a for a in arguments if not _is_optional(a)], values)
+    kwargs = _keywords(arguments, values)
+    for argument in filter(_is_optional, arguments):
+        value = values[argument.name]
+        kwargs.pop(argument.name, None)
+        if value is not argument.default and not (sees_keywords and hasattr(type(value), "__graph_node__")):
+            kwargs[argument.name] = value
+    return args, kwargs
+
+
+def _is_optional(argument: Argument) -> bool:
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return argument.kind in named and argument.default is not inspect.Parameter.empty
 
 
 def _positional(arguments: list[Argument], values: dict[str, Any]) -> list[Any]:

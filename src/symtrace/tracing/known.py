@@ -83,11 +83,24 @@ class Known:
         effect = effects(node.op, node.target, node.args, node.kwargs, module)
         if not effect.is_pure or any(self._is_written(used) for used in (node, *node.all_input_nodes)):
             raise Unknown
-        assumed = any(self._values[used][1] for used in node.all_input_nodes)
+        asked = _asked(node)
+        if asked in _OF_AUTOGRAD:
+            return self._told_by_held(node.all_input_nodes[0], asked), True
+        assumed = asked in _CHANGING or any(self._values[used][1] for used in node.all_input_nodes)
         args = map_arg(node.args, lambda used: self._values[used][0])
         kwargs = map_arg(node.kwargs, lambda used: self._values[used][0])
         with self._fake_mode():
             return self._call(node, module, _thaw(args), dict(kwargs)), assumed
+
+    def _told_by_held(self, read: Node, asked: str) -> Any:
+        """Return what a tensor of the module tells of autograd; of others it depends on the modes of the call."""
+        held = self._tracer.attribute(read.target) if read.op == "get_attr" else None
+        if asked not in ("grad", "grad_fn", "is_leaf", "requires_grad") or self._tracer._runs_backward():
+            raise Unknown
+        answer = getattr(held, asked) if isinstance(held, torch.Tensor) else _NONE
+        if answer is not None and type(answer) is not bool:
+            raise Unknown
+        return answer
 
     def _call(self, node: Node, module: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if node.op == "call_method":
@@ -116,6 +129,23 @@ class Known:
 
 
 _NONE = object()
+_OF_AUTOGRAD = frozenset({
+    "_base", "_version", "grad", "grad_fn", "is_inference", "is_leaf", "output_nr", "requires_grad", "retains_grad",
+})  # fmt: skip
+"""What tensors tell of how they were computed."""
+
+_CHANGING = frozenset({
+    "device", "dtype", "element_size", "get_device", "is_complex", "is_contiguous", "is_cpu", "is_cuda",
+    "is_floating_point", "is_pinned", "is_shared", "itemsize", "layout", "requires_grad", "stride", "type",
+})  # fmt: skip
+"""What tensors of a module tell that `to`, `half`, `requires_grad_` and the like change."""
+
+
+def _asked(node: Node) -> str:
+    """Return the name of what a node asks a tensor for, if it does."""
+    if node.target is getattr and len(node.args) > 1:
+        return str(node.args[1])
+    return str(node.target) if node.op == "call_method" else getattr(node.target, "__name__", "")
 
 
 def _thaw(args: Any) -> Any:

@@ -19,11 +19,14 @@ _QUERIES = frozenset({
     "dim", "element_size", "get_device", "has_names", "is_complex", "is_conj", "is_contiguous", "is_floating_point",
     "is_inference", "is_neg", "is_pinned", "is_same_size", "is_set_to", "is_shared", "is_signed", "ndimension",
     "nelement", "numel", "promote_types", "result_type", "size", "storage", "storage_offset", "storage_type", "stride",
-    "type_as_str", "untyped_storage", "_set_grad_enabled", "__reduce_ex__", "__deepcopy__", "register_hook",
+    "type_as_str", "untyped_storage", "_set_grad_enabled", "__reduce_ex__", "__deepcopy__",
     "is_tensor", "is_storage", "is_grad_enabled", "_typed_storage", "sparse_dim", "dense_dim", "is_coalesced",
-    "register_post_accumulate_grad_hook", "_has_compatible_shallow_copy_type",
+    "_has_compatible_shallow_copy_type",
 })  # fmt: skip
 """Functions that tell what is known of a real tensor without looking at its content."""
+
+_CHANGING = frozenset({"device", "dtype", "grad", "grad_fn", "is_leaf", "layout", "requires_grad"})
+"""Properties of a module's tensors that may be others at the next call, or once the module was moved or cast."""
 
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
 
@@ -71,6 +74,8 @@ def answer_for_real(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: di
             return tracer.call_function(setattr, (args[0], slot, args[1]), {})
         if slot in _TENSOR_PROPERTIES:
             return tracer.call_function(getattr, (args[0], slot), {})
+        if slot in _CHANGING and tracer._is_of_module(args[0]):
+            return tracer._property_of_held(args[0], slot)
         return func(*args, **kwargs)
     if name in _CONVERSIONS and args and isinstance(args[0], torch.Tensor):
         proxy = tracer.proxy(tracer.create_arg(args[0]))

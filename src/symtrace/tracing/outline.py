@@ -21,6 +21,7 @@ from ..runtime import Graph, GraphModule
 from . import hooks
 from .arguments import ATOMS
 from .blame import trace_error
+from .outline_regions import all_nodes, read_outside
 from .proxy import isinstance_proxy
 from .since import last_node, nodes_since
 
@@ -104,11 +105,15 @@ def outline_run(
         Its result; the function that was taken out, or None if it does nothing; and the nodes of the traced arguments,
         which that function takes behind its captures.
     """
-    given = tuple(dict.fromkeys(node for node in map(tracer.create_arg, args) if isinstance(node, Node)))
+    tracer._read_attributes()
+    nodes_given = [node for node in map(tracer.create_arg, args) if isinstance(node, Node)]
+    if tracer.levels:
+        nodes_given = list(map(tracer.levels[-1].local, nodes_given))
+    given = tuple(dict.fromkeys(nodes_given))
     last = last_node(tracer.graph)
     held = dict(tracer._written)
     result = function(*args, **kwargs)
-    nodes = nodes_since(tracer.graph, last)
+    nodes = _nodes_since(tracer, last)
     if not nodes:
         return result, None, given
     piece = _piece(tracer, nodes, [], result, held)
@@ -127,6 +132,7 @@ def rebuild(result: Any, value: Any) -> Any:
 
 
 def _record(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> _Piece:
+    tracer._read_attributes()
     leaves, spec = pytree.tree_flatten((tuple(args), kwargs))
     last = last_node(tracer.graph)
     stand_ins, given = [], []
@@ -141,22 +147,25 @@ def _record(tracer: Watcher, function: Callable[..., Any], args: Any, kwargs: di
     call_args, call_kwargs = pytree.tree_unflatten(given, spec)
     held = dict(tracer._written)
     result = function(*call_args, **call_kwargs)
-    return _piece(tracer, nodes_since(tracer.graph, last), stand_ins, result, held)
+    return _piece(tracer, _nodes_since(tracer, last), stand_ins, result, held)
+
+
+def _nodes_since(tracer: Watcher, last: Node | None) -> list[Node]:
+    nodes = nodes_since(tracer.graph, last)
+    return nodes_since(tracer.graph, last) if read_outside(tracer, nodes) else nodes
 
 
 def _piece(
     tracer: Watcher, nodes: list[Node], stand_ins: list[Node], result: Any, held: dict[Any, Any]
 ) -> _Piece:
     last = nodes[-1] if nodes else None
-    changed = [
-        name for (owner, name), value in tracer._written.items() if held.get((owner, name)) is not value
-    ]
     output = tracer.create_arg(result)
     if nodes:  # with what the result itself was recorded as
         nodes = [*nodes, *nodes_since(tracer.graph, last)]
-    if any(node.target is program.write_attribute for node in nodes):
-        what = "assigns, in a function that is given to a function of torch,"
-        raise trace_error("ST023", attribute=changed[0], what=what)
+    for node in all_nodes(nodes):
+        if node.target is program.write_attribute:
+            what = "assigns, in a function that is given to a function of torch,"
+            raise trace_error("ST023", attribute=str(node.args[1]), what=what)
     for key in [key for key in tracer._written if key not in held]:
         del tracer._written[key]  # read inside: it is read again outside
     return _Piece(nodes, _inside(tracer, nodes, stand_ins), stand_ins, output, result)

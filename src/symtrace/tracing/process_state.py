@@ -111,6 +111,22 @@ def _saved_tensors_hooks(original: Any) -> Any:
     return __enter__
 
 
+def _removing(original: Any) -> Any:
+    """Hooks that were there before are part of what was captured; those of the program's own come and go."""
+
+    def remove(self: Any) -> None:
+        tracer = active_tracer()
+        table = self.hooks_dict_ref()
+        if tracer is not None and self.id < tracer._first_hook and self.id in (table or ()):
+            held = [f"self.{path}" if path else "self" for path, module in tracer.root.named_modules()
+                    if any(value is table for value in vars(module).values())]  # fmt: skip
+            name = held[0] if held else "a tensor"
+            raise trace_error("ST023", attribute=name, what="removes a hook of")
+        original(self)
+
+    return remove
+
+
 def _new_parameter(original: Any) -> Any:
     plain = original.__func__ if isinstance(original, staticmethod) else original
 
@@ -156,6 +172,7 @@ def patch_process_state(patches: PatchSet) -> None:
     patches.patch(forward_ad, "enter_dual_level", _refusing("enters a level of forward-mode gradients"))
     patches.patch(torch, "Generator", lambda before: _Generator)
     patches.patch(nn.Parameter, "__new__", _new_parameter)
+    patches.patch(RemovableHandle, "remove", _removing)
     patches.patch(torch.autograd.graph.saved_tensors_hooks, "__enter__", _saved_tensors_hooks)
     for name in _AROUND_CHECKPOINTS:
         if hasattr(checkpointing, name):

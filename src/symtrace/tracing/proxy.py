@@ -81,15 +81,10 @@ class Proxy:
                 raise AttributeError(f"'Tensor' object has no attribute {k!r}")
             if is_compared_by_identity(frame):
                 return self._ask("to_identity", Attribute(self, k), "is")
-        if k in _PROPERTIES:
-            attribute = Attribute(self, k)
-            if k in _COMPUTED:
-                attribute._record()  # autograd adds gradients up in the order of the operations
-                return attribute
-            self.tracer._note_unread(weakref.ref(attribute))
-            return attribute
         attribute = Attribute(self, k)
-        if k not in _TENSOR_NAMES and getattr(self.tracer, "keeps_control_flow", False):
+        if k in _COMPUTED:
+            attribute._record()  # autograd adds gradients up in the order of the operations
+        elif k in _PROPERTIES or k not in _TENSOR_NAMES:  # and no method, which stays the same
             self.tracer._note_unread(weakref.ref(attribute))
         return attribute
 

@@ -264,6 +264,10 @@ class TracerBase:
         """Return what a `get_attr` or `call_module` target reads now, or None."""
         return None
 
+    def _runs_backward(self) -> bool:
+        """Tell whether the program has computed gradients, so that tensors of the module may have other ones."""
+        return False
+
     def _holds_only_numbers(self, value: Any) -> bool:
         """Tell whether the traced values in containers are numbers and sizes, as far as is known."""
         return False

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-__all__ = ["CACHED", "names_used"]
+__all__ = ["CACHED", "is_users", "names_used"]
 
 CACHED: type = type(functools.lru_cache(lambda: None))
 """The class of what `functools.lru_cache` makes, which lives in C and is called by it."""
@@ -19,7 +19,8 @@ _FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_users(module: str | None) -> bool:
+def is_users(module: str | None) -> bool:
+    """Tell whether a module is the program's, by its name."""
     return module is not None and (module == "__main__" or module.partition(".")[0] not in _FOREIGN)
 
 
@@ -50,7 +51,7 @@ def names_used(
         if type(current) is not types.FunctionType or id(current) in seen:
             continue
         seen.add(id(current))
-        if not _is_users(current.__module__):
+        if not is_users(current.__module__):
             continue
         visit(current)
         if hasattr(current, "__wrapped__"):
@@ -107,15 +108,15 @@ def _member(place: Any, name: str) -> tuple[Any, Any]:
         return None, None
     cls = type(place)
     if cls is types.ModuleType:
-        return (vars(place), vars(place).get(name)) if _is_users(place.__name__) else (None, None)
-    if not _is_users(cls.__module__) and not issubclass(cls, type):
+        return (vars(place), vars(place).get(name)) if is_users(place.__name__) else (None, None)
+    if not is_users(cls.__module__) and not issubclass(cls, type):
         return None, None
     if not issubclass(cls, type):
         own = getattr(place, "__dict__", None)
         if type(own) is dict and type(own.get(name)) in (types.FunctionType, CACHED):
             return own, own[name]
     for base in place.__mro__ if issubclass(cls, type) else cls.__mro__:
-        if not _is_users(base.__module__):
+        if not is_users(base.__module__):
             continue
         found = vars(base).get(name)
         if found is not None:

@@ -15,7 +15,7 @@ from torch import nn
 from .blame import trace_error
 from .scanning import names_used
 
-__all__ = ["KeptNames"]
+__all__ = ["KeptNames", "kept_names", "program_names"]
 
 _COMMON = (
     frozenset(dir(torch.Tensor))
@@ -57,6 +57,12 @@ def _stores(code: types.CodeType) -> bool:
     return any(item.opname.startswith(_STORES) for item in dis.get_instructions(code))
 
 
+def kept_names(function: Any) -> set[str]:
+    """Return the names that a function uses, if it keeps something."""
+    codes = list(_codes(function))
+    return {name for code in codes for name in _names(code)} if any(map(_stores, codes)) else set()
+
+
 def _storing_hooks(module: nn.Module) -> set[str]:
     """Return the names used by hooks of a module, and by the program's classes in it, that keep something."""
     found: set[str] = set()
@@ -65,13 +71,9 @@ def _storing_hooks(module: nn.Module) -> set[str]:
             for hook in table.values():
                 if type(hook).__module__.startswith("torch."):
                     continue
-                codes = list(_codes(hook))
-                if any(map(_stores, codes)):
-                    found.update(name for code in codes for name in _names(code))
+                found |= kept_names(hook)
         if not type(inner).__module__.startswith("torch."):
-            codes = list(_codes(type(inner).forward))
-            if any(map(_stores, codes)):
-                found.update(name for code in codes for name in _names(code))
+            found |= kept_names(type(inner).forward)
     return found
 
 
@@ -99,7 +101,7 @@ class KeptNames:
             return False
         inside = frozenset(type(inner) for inner in module.modules())
         if inside not in self._names:
-            self._names[inside] = _program_names(self._root, self._function, inside)
+            self._names[inside] = program_names(self._root, self._function, inside)
         shared = kept & self._names[inside]
         stays = not type(module).__module__.startswith("torch.") or module._backward_hooks
         if shared and (stays or getattr(module, "_backward_pre_hooks", None)):
@@ -108,7 +110,7 @@ class KeptNames:
         return bool(shared)
 
 
-def _program_names(root: nn.Module, function: Any, inside: frozenset[type]) -> set[str]:
+def program_names(root: nn.Module, function: Any, inside: frozenset[type]) -> set[str]:
     """Return the names that functions of a program use, but not those of modules, nor in methods of some classes."""
     found: set[str] = set()
     seen: set[int] = set()

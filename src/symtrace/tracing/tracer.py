@@ -32,6 +32,7 @@ from .culprit import Culprit, refusal_of, with_line
 from .frames import last_line, last_user_frame
 from .identity import questions_of, watching_questions
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
+from .later import needs_of_hooks
 from .mode import CaptureMode
 from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .patching import gated_descriptor, shim, state_property
@@ -362,7 +363,7 @@ class Tracer(Watcher):
             examples, concrete_args = (concrete_args, *examples), None
         if not hooks.original_isinstance(root, nn.Module) and not callable(root):
             raise ArgumentError("ST001", actual=type(root).__name__)
-        needs: frozenset[Need] = frozenset()
+        needs: frozenset[Need] = needs_of_hooks(root)
         while True:
             try:
                 return self._trace_once(root, concrete_args, examples, example_kwargs, needs)
@@ -393,7 +394,7 @@ class Tracer(Watcher):
         self._watch(needs)
         self._wrapped_tables: set[int] = set()
         self._scanned: set[int] = set()
-        function = self._function_of(root, is_module)
+        function = self._traced = self._function_of(root, is_module)
         self._keeps = KeptNames(self.root, function)
         arguments, returns = arguments_of(inspect.unwrap(function), is_module)
         self._example_values = bind_examples(arguments, tuple(examples), example_kwargs) if (
@@ -497,7 +498,8 @@ class Tracer(Watcher):
                 return bound(*args, **kwargs)
 
             instance_function.__signature__ = with_self(inspect.signature(bound))  # type: ignore[attr-defined]
-            return as_called(root, instance_function) if name == "forward" else instance_function
+            own: Any = instance_function
+            return as_called(root, own, self._note_call) if name == "forward" else own
         function = getattr(type(root), name, None)
         if function is None:
             raise RootError(
@@ -505,7 +507,7 @@ class Tracer(Watcher):
             )
         if is_lazy(function):
             function = getattr(root, name).__func__
-        return as_called(root, function) if name == "forward" else function
+        return as_called(root, function, self._note_call) if name == "forward" else function
 
     def _output(self, result: Any, returns: Any) -> None:
         self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns)

@@ -16,6 +16,7 @@ from ..diagnostics import Location
 from ..errors import TraceError
 from ..ir import Node
 from ..ops import program
+from ..runtime.call_shape import CallShape
 from ..runtime.graph import find_module
 from . import hooks
 from .blame import data_dependent, here, trace_error
@@ -26,8 +27,10 @@ from .identity import answer_question
 from .joints import Joints, asks_for_training
 from .kinds import Mixed, class_matches, rests_on_dtype
 from .known import Unknown
+from .later import LATER, run_unseen
 from .process_state import swapped_tensor
 from .proxy import Proxy, collect_proxies
+from .scanning import is_users
 from .shims import SHIMS
 from .state import Need, Paths, Replaced, Restart
 from .transforms import checkpointed
@@ -35,6 +38,8 @@ from .transforms import checkpointed
 __all__ = ["Watcher", "asks_for_training"]
 
 _MISSING = object()
+_OF_FUNCTION = ("forward", "setup_context", "backward", "jvp", "vmap")
+_BACKWARD = ("backward", torch.autograd.backward)
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _NUMBERS = frozenset({torch.Size, int, float, bool})
 _SHOWS = re.compile(
@@ -58,6 +63,7 @@ class Watcher(Joints):
     """
 
     root: nn.Module
+    _traced: Any = None
 
     def _watch(self, needs: frozenset[Need]) -> None:
         """Start afresh for a trace of `root`.
@@ -69,6 +75,8 @@ class Watcher(Joints):
         self._accesses: dict[int, list[str]] = {}
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
+        self._ran_backward = False
+        self._handed_out: set[tuple[int, bool]] = set()
         self._replaced: dict[int, Replaced] = {}
         self._kinds: dict[Node, type] = {}
         self._modes: list[bool] = []
@@ -80,6 +88,13 @@ class Watcher(Joints):
         self._kept: dict[Any, Any] = {}
         self._needs = needs
         self._scanned: set[int] = set()
+
+    call_shape: CallShape | None = None
+    """How the root was called, where its hooks see that."""
+
+    def _note_call(self, shape: CallShape) -> None:
+        self.call_shape = shape
+        self.report.add("guard", shape.condition, shape.location)
 
     # ------------------------------------------------------------------ what a tracer overrides
 
@@ -115,6 +130,24 @@ class Watcher(Joints):
         for key, kept in list(self._kept.items()):
             if not erased.isdisjoint(kept[1]):
                 del self._kept[key]
+
+    def create_node(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
+        """Add a node to the graph; see `TracerBase.create_node`."""
+        if kind == "call_method" and target in LATER:
+            run_unseen(self, (*args[1:], *kwargs.values()))
+        elif kind == "call_function" and type(target) is types.FunctionType and is_users(target.__module__):
+            run_unseen(self, (target,), bool(self._module_nodes))
+        if target in _BACKWARD:
+            self._ran_backward = True
+        return super().create_node(kind, target, args, kwargs, name, type_expr)
 
     # ------------------------------------------------------------------ what the hooks ask
 
@@ -184,10 +217,10 @@ class Watcher(Joints):
         state = mod.__dict__
         registered = any(name in state[table] for table in ("_parameters", "_buffers", "_modules"))
         if not registered and name != "training":
-            if name in state and state[name] is value:
-                return True
             need = Need.of(type(mod), name)
             if need not in self._needs:
+                if name in state and state[name] is value:
+                    return True  # nothing changes, unless the program assigns another value too: see there
                 raise Restart(need)
         self._record_write(mod, name, value)
         return True
@@ -248,6 +281,27 @@ class Watcher(Joints):
             with graph.inserting_before(replaced.write):
                 replaced.node = graph.create_node("get_attr", replaced.path, (), {})
         return replaced.node
+
+    def _runs_backward(self) -> bool:
+        """Tell whether the program has computed gradients; see `TracerBase._runs_backward`."""
+        return self._ran_backward
+
+    def _is_of_module(self, tensor: Any) -> bool:
+        """Tell whether a tensor is held by the module that is traced."""
+        path = self._paths.tensors.get(id(tensor))
+        return path is not None and path.partition(".")[0] not in self.graph.interned
+
+    def _property_of_held(self, tensor: torch.Tensor, name: str) -> Any:
+        """Return a property of a tensor of the module, as it is at each call."""
+        proxy = self.call_function(getattr, (tensor, name), {})
+        if name in ("grad", "grad_fn"):
+            with hooks.unwatched():
+                is_absent = getattr(tensor, name) is None
+            if is_absent and not self._ran_backward:
+                add_guard(self, proxy.node, None)
+                return None
+        frame = sys._getframe(3)  # behind those of the mode
+        return self.to_identity(proxy, "is") if is_compared_by_identity(frame) else proxy
 
     def _current_tensor(self, tensor: Any) -> Any:
         """Return what the program has put in the place of a tensor of a module."""
@@ -490,6 +544,12 @@ class Watcher(Joints):
         if not has_values:
             with hooks.tracing_as(None):
                 return bound(*args, **kwargs)
+        own = vars(cls)
+        run_unseen(
+            self,
+            tuple(own[name].__func__ for name in _OF_FUNCTION if type(own.get(name)) is staticmethod),
+            any(hooks.original_isinstance(arg, nn.Module) for arg in args),
+        )
         return self.create_proxy("call_function", bound, args, kwargs, name=cls.__name__.lower())
 
     # ------------------------------------------------------------------ what comes from outside

@@ -57,6 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
     details: collections.Counter[str] = collections.Counter()
     messages: dict[str, str] = {}
     failing: list[int] = []
+    unstable: list[int] = []
     torch.set_num_threads(1)  # on matrices of four columns threads only wait for each other
     start = time.perf_counter()
     for number, seed in enumerate(range(options.seed, options.seed + options.count), 1):
@@ -69,7 +70,9 @@ def main(arguments: list[str] | None = None) -> int:
             reason = verdict.message.splitlines()[0] + "".join(
                 line.partition("-->")[2] for line in verdict.message.splitlines()[1:2]
             )
-            messages.setdefault(verdict.detail, reason)
+            messages.setdefault(verdict.detail, f"{reason} (program {seed})")
+        elif verdict.kind == "unstable":
+            unstable.append(seed)
         elif verdict.kind == "differs":
             failing.append(seed)
             if len(failing) <= options.shrink:
@@ -78,10 +81,12 @@ def main(arguments: list[str] | None = None) -> int:
             spent = time.perf_counter() - start
             print(f"{number}: {dict(kinds)} in {spent:.0f} s", file=sys.stderr, flush=True)
     total = max(1, sum(kinds.values()))
-    for kind in ("equal", "raises", "guarded", "refused", "differs"):
+    for kind in ("equal", "raises", "guarded", "refused", "unstable", "differs"):
         print(f"{kind:>8} {kinds[kind]:>8}  {100 * kinds[kind] / total:5.1f} %")
     for code, count in details.most_common():
         print(f"{code:>16} {count:>8}  {messages[code] if options.refusals else ''}")
+    if unstable:
+        print("unstable programs:", *unstable[:50])
     if failing:
         print("failing programs:", *failing[:50])
     return 1 if failing else 0

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ...errors import GuardError, SymtraceError
+from ...errors import GuardError, RootError, SymtraceError, TraceError
 from ...tracing import capture, symbolic_trace
 from .calls import CALLS, NOT_STATE, leaves_of, settings
 from .program import Loaded, Program
@@ -35,7 +35,7 @@ class Verdict:
 
     Attributes:
         kind: `equal`; `raises` (so does the original, alike); `refused` (an error of capture); `guarded`
-            (a guard stopped a call); `differs`.
+            (a guard stopped a call); `unstable` (the original differs from itself); `differs`.
         detail: The code of the refusal, or the difference.
         message: The whole error.
     """
@@ -62,9 +62,19 @@ def compare(program: Program, door: str = "symbolic_trace") -> Verdict:
         try:
             return _compare(loaded, DOORS[door])
         except _Difference as difference:
-            return Verdict("differs", str(difference))
+            return Verdict("unstable" if _is_unstable(loaded) else "differs", str(difference))
         finally:
             loaded.close()
+
+
+def _is_unstable(loaded: Loaded) -> bool:
+    """Tell whether the original differs from itself, as it does where torch reads memory that nobody has set."""
+    for _ in range(5):
+        try:
+            _compare(loaded, lambda model, loaded: model)
+        except _Difference:
+            return True
+    return False
 
 
 def _compare(loaded: Loaded, door: Callable[[nn.Module, Loaded], nn.Module]) -> Verdict:
@@ -76,6 +86,8 @@ def _compare(loaded: Loaded, door: Callable[[nn.Module, Loaded], nn.Module]) -> 
         captured = door(second, loaded)
     except SymtraceError as error:
         _expect_untouched(outside, second, loaded, "a refused capture")
+        if not isinstance(error, TraceError | RootError):
+            raise _Difference(f"capture raises {error.code}: {error}") from error
         return Verdict("refused", error.code, str(error))
     except Exception as error:
         _expect_untouched(outside, second, loaded, "a failed capture")

@@ -176,3 +176,14 @@ def watching(module: Any, args: Any, output: Any) -> None:
 def scaled_gradient(module: Any, grad_input: Any, grad_output: Any) -> Any:
     """A backward hook that changes gradients."""
     return tuple(None if grad is None else grad * 3 for grad in grad_input)
+
+
+def counting_back(module: Any, grad_input: Any, grad_output: Any) -> None:
+    """A backward hook that keeps count in the module."""
+    module.hits = module.hits + 1
+
+
+def only_once(module: Any, args: Any, output: Any) -> Any:
+    """A forward hook that goes after its first run."""
+    module._handle.remove()
+    return output * 3

@@ -175,6 +175,12 @@ old = self.offset; self.offset = self.offset + 1; {r} = {a} * old | self.registe
 view = self.offset.view(2, 2); view[0] = 9.0; {r} = {a} + self.offset | self.register_buffer('offset', torch.rand(4))
 torch.add(self.offset, 1, out=self.offset) | self.register_buffer('offset', torch.rand(4))
 self.count += 1 | self.count = 0
+self.busy = True; {r} = {a} * (2 if self.busy else 3); self.busy = False | self.busy = False
+self.phase = 0; {r} = {a} + self.phase; self.phase = 5 | self.phase = 0
+{r} = {a}.to(self.offset.dtype) * (2 if self.offset.dtype is torch.float32 else 3) | self.register_buffer('offset', torch.rand(4))
+{r} = {a} * (2 if self.scale.requires_grad else 3) | self.scale = nn.Parameter(torch.rand(4))
+{r} = {a} * (2 if self.plain.grad is None else 3) | self.plain = torch.ones(4)
+with torch.enable_grad():;     leaf = {a}.detach().clone().requires_grad_();     (leaf * leaf).sum().backward(); {r} = {b} * leaf.grad
 self.count = self.count + 2; {r} = {a} * self.count | self.count = 0
 {r} = {a} + self.count; self.count += 1 | self.count = 0
 self.count -= 1; {r} = {a} + getattr(self, 'count') | self.count = 0
@@ -245,6 +251,8 @@ with parametrize.cached():;     {r} = self.halved({a}) + self.halved({b}) | self
 {r} = self.pre_kw(input={a}) if {k} > 9 else self.pre_kw({a}) | self.pre_kw = nn.Tanh(); self.pre_kw.register_forward_pre_hook(with_keywords, with_kwargs=True)
 {r} = self.after_kw({a}) | self.after_kw = nn.Tanh(); self.after_kw.register_forward_hook(after_keywords, with_kwargs=True)
 {r} = self.watched({a}) | self.watched = nn.Linear(4, 4); self.watched.seen_by_hook = 0; self.watched.register_forward_hook(watching)
+{r} = self.counted({a}) + self.counted.hits | self.counted = nn.Linear(4, 4); self.counted.hits = 0; self.counted.register_full_backward_hook(counting_back)
+{r} = self.once({a}) | self.once = nn.Tanh(); self.once._handle = self.once.register_forward_hook(only_once)
 {r} = self.back({a}) | self.back = nn.Linear(4, 4); self.back.register_full_backward_hook(scaled_gradient)
 {r} = self.hooked_inner({a}) | self.hooked_inner = nn.Sequential(nn.Linear(4, 4)); self.hooked_inner.register_forward_hook(doubled); self.hooked_inner.register_forward_pre_hook(shifted)
 {r} = self.removed({a}) | self.removed = nn.Linear(4, 4); self.removed.register_forward_hook(doubled).remove()
@@ -319,6 +327,7 @@ values = {a}.topk(2, dim=1); {r} = {b} + values.values.sum(1, keepdim=True)
 {r} = {a}; {r} = {r} if {r} is not None else {b}
 items = []; items += [{a}]; items.extend([{b}]); {r} = items[0] * items[-1]
 q, r_ = torch.linalg.qr({a} @ {a}.t() + torch.eye({a}.size(0))); {r} = {b} + (q @ r_).diagonal()[:, None]
+shape = {a}.shape; {r} = ({b} * 2 if self.training else {b}).reshape(shape)
 size = {a}.size(); {r} = {b} + size[0] * size[-1]
 {r} = torch.stack([{a}, {b}], dim=-1).flatten(1)[:, :4]
 cache = {{}}; cache[0] = {a}; {r} = cache.get(0) + cache.get(1, {b})

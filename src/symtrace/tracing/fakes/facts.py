@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from ...ir import Node
 from ...values import FakeTensor
@@ -40,6 +43,9 @@ class ExampleFacts(_Base):
         _parts: dict[Any, Node]
 
         def _guard(self, node: Node, value: Any) -> None: ...
+
+        def track(self, value: Any, other: Any, source: Any, is_open: bool = False) -> Any:
+            """Return a value of the run as the program gets it."""
 
     def shape_of(self, tensor: FakeTensor) -> hooks.real_size:
         """Return the shape of a traced tensor, with traced sizes."""
@@ -91,11 +97,24 @@ class ExampleFacts(_Base):
 
     def pin_absence(self, tensor: FakeTensor, name: str) -> Any:
         """Return a property of a tensor of which programs ask whether it is there, and have that checked."""
-        with hooks.unwatched():
+        with hooks.unwatched(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of `grad` where there is none
             value = getattr(tensor, name)
+            if name == "grad" and self._ran_backward and value is None:
+                value = tensor  # which has a gradient like itself, if any came to it
         read = self.create_node("call_function", getattr, (self.create_arg(tensor), name), {})
         self._guard(self.create_node("call_function", operator.is_, (read, None), {}), value is None)
-        return value
+        if not hooks.original_isinstance(value, torch.Tensor):
+            return value
+        like = self._evaluator.fresh(value)
+        with hooks.unwatched():
+            gradient = like.detach()
+        return self.track(gradient, None, read)
+
+    def _property_of_held(self, tensor: Any, name: str) -> Any:
+        """Return a property of a tensor of the module, and have it checked."""
+        read = self.pin_absence if name in ("grad", "grad_fn") else self.pin_property
+        return read(tensor, name)
 
     def pin_property(self, tensor: FakeTensor, name: str) -> Any:
         """Return a property of a tensor that the program is specialised to."""

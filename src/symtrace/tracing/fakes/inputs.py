@@ -76,7 +76,7 @@ class ExampleInputs:
             node = self._placeholder(argument.target, args, argument.annotation)
             node.kind = argument.node_kind
             example = concrete.get(argument.name, self._example_values.get(argument.name, _MISSING))
-            if example is _MISSING and type(default) in (int, float):
+            if example is _MISSING and type(default) in (int, float) and not hasattr(root_fn, "has_hooks"):
                 example = default  # the input stays one
             if example is _MISSING:
                 self._check_value(node, _left_out(argument), checks)
