@@ -18,6 +18,8 @@ from torch.nn.utils import parametrize
 import symtrace as fx
 from symtrace.testing import assert_equivalent
 
+ONES = torch.ones(2)
+
 OWN = random.Random(0)
 NUMPY = np.random.default_rng(0)
 NUMBERS = itertools.count()
@@ -393,3 +395,25 @@ def test_contexts_of_torch_are_printed_and_in_force(model, text):
     gm = fx.symbolic_trace(model)
     assert text in gm.code
     assert_equivalent(model, gm, (torch.randn(3, 4),), modes=(True, False))
+
+
+def asks_for_none(x, mask):
+    return x * 2 if mask is not None else x
+
+
+def asks_for_none_or_has_a_default(x, mask=None):
+    return x * 2 if mask is not None else x
+
+
+@pytest.mark.parametrize("program", [asks_for_none, asks_for_none_or_has_a_default])
+@pytest.mark.parametrize("capture", [fx.symbolic_trace, fx.capture, lambda f: fx.capture(f, (ONES, ONES))])
+def test_what_was_given_at_capture_may_not_be_none_later(program, capture):
+    gm = capture(program)
+    answers = []
+    for mask in (ONES, None):
+        try:
+            answers.append(bool(torch.equal(gm(ONES, mask), program(ONES, mask))))
+        except fx.GuardError:
+            answers.append("guarded")
+    assert sorted(map(str, answers)) == ["True", "guarded"]
+    assert any("mask" in decision.message for decision in gm.report)

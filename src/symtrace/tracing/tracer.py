@@ -30,6 +30,7 @@ from .contexts import Flags, patch_contexts
 from .control_flow.lifting import lift, lift_asking
 from .culprit import Culprit, refusal_of, with_line
 from .frames import last_line, last_user_frame
+from .given import asks_for_none
 from .identity import questions_of, watching_questions
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .later import needs_of_hooks
@@ -439,10 +440,7 @@ class Tracer(Watcher):
             raise refusal_of(leaked)
         return self.graph
 
-    def _nodes_in(self, value: Any) -> list[Node]:
-        """Return the nodes of the traced values in containers."""
-        return nodes_of_proxies(value)
-
+    _nodes_in = staticmethod(nodes_of_proxies)
     _culprit: Culprit | None = None
 
     def _mode(self) -> TorchFunctionMode:
@@ -510,7 +508,7 @@ class Tracer(Watcher):
         return as_called(root, function, self._note_call) if name == "forward" else function
 
     def _output(self, result: Any, returns: Any) -> None:
-        self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns)
+        self._finish(self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns))
 
     # ------------------------------------------------------------------ patches of this trace
 
@@ -566,6 +564,7 @@ class Tracer(Watcher):
             self._snapshot.watch_global(place, name)
             if code is not last:
                 last = code
+                self._asks_for_none |= asks_for_none(code)
                 if self._watch_questions is not None and questions_of(code):
                     self._watch_questions()
                     self._watch_questions = None

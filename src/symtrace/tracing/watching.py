@@ -22,6 +22,7 @@ from . import hooks
 from .blame import data_dependent, here, trace_error
 from .control_flow.levels import refusal
 from .frames import is_compared_by_identity, looks_up, returned_length, user_frame
+from .given import guard_given
 from .guards import add_guard
 from .identity import answer_question
 from .joints import Joints, asks_for_training
@@ -64,6 +65,7 @@ class Watcher(Joints):
 
     root: nn.Module
     _traced: Any = None
+    _example_values: dict[str, Any]
 
     def _watch(self, needs: frozenset[Need]) -> None:
         """Start afresh for a trace of `root`.
@@ -75,7 +77,7 @@ class Watcher(Joints):
         self._accesses: dict[int, list[str]] = {}
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
-        self._ran_backward = False
+        self._ran_backward = self._asks_for_none = False
         self._handed_out: set[tuple[int, bool]] = set()
         self._replaced: dict[int, Replaced] = {}
         self._kinds: dict[Node, type] = {}
@@ -148,6 +150,11 @@ class Watcher(Joints):
         if target in _BACKWARD:
             self._ran_backward = True
         return super().create_node(kind, target, args, kwargs, name, type_expr)
+
+    def _finish(self, output: Node) -> None:
+        if self._asks_for_none:
+            with hooks.tracing_as(None):
+                guard_given(self)
 
     # ------------------------------------------------------------------ what the hooks ask
 
