@@ -394,3 +394,19 @@ def test_features_of_programs_with_decisions():
         assert torch.equal(features(x)["last"], model(x))
         assert torch.equal(features(x)["start"], model.first(x))
     assert "third" not in dict(extract_features(gm, ["first"]).named_modules())
+
+
+def test_what_is_written_to_behind_a_region_is_not_decomposed_in_it():
+    """The simpler calls would keep the operand for the backward pass."""
+
+    def body(m, x, y):
+        z = x * 1
+        a = torch.softmax(z, -1) if y.sum() > 0 else z * 2
+        z.copy_(y)
+        return a + z
+
+    program = Net(body)
+    gm = capture(program)
+    Pipeline("decompose")(gm)
+    for ways in WAYS:
+        assert_equivalent(program, gm, ways)

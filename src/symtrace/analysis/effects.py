@@ -140,6 +140,11 @@ class EffectAnalysis:
         return ATTRIBUTES in self._written_classes()
 
     @property
+    def writes_anything(self) -> bool:
+        """Whether anything in the graph may write to any value."""
+        return bool(self._written_classes())
+
+    @property
     def writes_outside(self) -> bool:
         """Whether anything in the graph may write to inputs, attributes, or what is not known."""
         return None in self._written_classes()

@@ -90,8 +90,15 @@ class Context:
         """
         graph: Any = node.graph
         analysis = self.effects(graph)
-        shares = analysis.alias_class(node) is None and self.is_region(graph)
-        return analysis.is_written(node) or (shares and self.writes_outside)
+        if analysis.is_written(node):
+            return True
+        # what a region is given may be any value of the program around it
+        return analysis.alias_class(node) is None and self.is_region(graph) and self.writes_anything
+
+    @property
+    def writes_anything(self) -> bool:
+        """Whether anything in the program, regions included, may write to any value."""
+        return any(self.effects(graph).writes_anything for graph in graphs_of(self.module))
 
     def may_change(self, path: str) -> bool:
         """Return whether the program may write to tensors of the module at a path, other than by calling it."""

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import torch
 import torch.nn.functional as F
 
-from ..analysis import EffectAnalysis
 from ..ir import Node, map_arg
 from ..rewrite.inherit import inherit
 from ..rewrite.sources import check_graph_module
@@ -98,7 +97,7 @@ class Decompose(Pass):
             known = ", ".join(sorted({function.__name__ for function in DECOMPOSITIONS}))
             reason = f"functions={'+'.join(sorted(unknown))}: known are {known}"
             raise PassError("ST242", name=self.name, reason=reason)
-        return _decompose(graph, rules)
+        return _decompose(graph, rules, ctx)
 
 
 def decompose(gm: GraphModule, rules: Mapping[Any, Rule]) -> bool:
@@ -128,23 +127,23 @@ def decompose(gm: GraphModule, rules: Mapping[Any, Rule]) -> bool:
 
     before = ModuleCheckpoint(gm)
     try:
-        changed = [_decompose(graph, rules) for graph in graphs_of(gm)]
+        ctx = Context(gm)
+        changed = [_decompose(graph, rules, ctx) for graph in graphs_of(gm)]
         return any(changed)
     except BaseException:
         before.restore()
         raise
 
 
-def _decompose(graph: Graph, rules: Mapping[Any, Rule]) -> bool:
+def _decompose(graph: Graph, rules: Mapping[Any, Rule], ctx: Context) -> bool:
     # What is written to later is left alone: the simpler calls may keep it for the backward pass.
-    analysis = EffectAnalysis(graph)
     found = [
         node
         for node in graph.nodes
         if node.op == "call_function"
         and node.target in rules
         and not node.kwargs.get("inplace", False)
-        and not any(map(analysis.is_written, (node, *node.all_input_nodes)))
+        and not any(map(ctx.is_written, (node, *node.all_input_nodes)))
     ]
     expanded = [_expand(graph, node, rules[node.target]) for node in found]
     return any(expanded)
