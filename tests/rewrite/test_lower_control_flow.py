@@ -94,6 +94,61 @@ def test_gradients_flow_through_it():
         torch.testing.assert_close(*found)
 
 
+def halves(m, x, y):
+    while x.sum() > 1:
+        x = x * 0.5
+    return x + y
+
+
+def decides_inside(m, x, y):
+    count = torch.zeros((), dtype=torch.int64)
+    while (x * y).norm() > 1:
+        if x.sum() > 3:
+            x = m.linear(x).tanh()
+        else:
+            x = x * 0.5
+        y = y * 0.5
+        count = count + 1
+    return x, count
+
+
+LOOPS = [halves, decides_inside]
+
+
+@pytest.mark.parametrize("body", LOOPS, ids=[body.__name__ for body in LOOPS])
+def test_a_loop_runs_in_eager_and_is_exported_and_compiled_as_one(body):
+    program, gm = lowered(body)
+    assert "while_loop(" in gm.code
+    exported = torch.export.export(gm, (POSITIVE, POSITIVE * 2), strict=False)
+    graphs = [part.graph for part in exported.graph_module.modules() if hasattr(part, "graph")]
+    assert any("while_loop" in str(node.target) for graph in graphs for node in graph.nodes)
+    torch.compiler.reset()
+    compiled = torch.compile(gm, backend="eager", fullgraph=True)
+    for ways in WAYS:
+        expected = program(*ways)
+        for run in (gm, exported.module(), compiled):
+            torch.testing.assert_close(run(*ways), expected)
+
+
+def test_gradients_flow_through_a_loop():
+    program, gm = lowered(halves)
+    for ways in WAYS:
+        found = []
+        for module in (program, gm):
+            inputs = [value.clone().requires_grad_() for value in ways]
+            module(*inputs).sum().backward()
+            found.append([value.grad for value in inputs])
+        torch.testing.assert_close(*found)
+
+
+def carries_a_float(m, x, y):
+    total = 0.5
+    while x.sum() > 1:
+        x = x * 0.5
+        total = total + 1.0
+    return x * total + y
+
+
 def writes(m, x, y):
     if x.sum() > 0:
         m.count.add_(1)
@@ -120,7 +175,7 @@ def result_written_to(m, x, y):
     return x + y
 
 
-@pytest.mark.parametrize("body", [writes, numbers, not_a_bool, raises, result_written_to])
+@pytest.mark.parametrize("body", [writes, numbers, not_a_bool, raises, result_written_to, carries_a_float])
 def test_what_can_not_be_lowered_is_an_error(body):
     gm = capture(Net(body))
     before = gm.code

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ..ir import Graph, Node, Region
-from ..ops.control_flow import cond, for_each, torch_cond, while_loop
+from ..ops.control_flow import cond, for_each, torch_cond, torch_while, while_loop
 from .globals import Globals
 from .literals import value_text
 
@@ -35,6 +35,7 @@ class RegionWriter:
             cond: self._cond,
             torch_cond: self._torch_cond,
             while_loop: self._while,
+            torch_while: self._torch_while,
             for_each: self._for,
         }[node._target]
         yield from writer(node, indent)
@@ -77,6 +78,34 @@ class RegionWriter:
         results = list(map(self._text, graph.output_node().args[0]))
         yield from self._assign([test, *variables], results, f"{indent}    ")
         yield f"{indent}{node._name} = {_tuple_text(variables)}"
+
+    def _torch_while(self, node: Node, indent: str) -> Iterator[str]:
+        """Write test and body as functions, which see what they use of the function around them.
+
+        A loop of no rounds is a way of its own: `torch.while_loop` gives it half the gradient (torch 2.14).
+        """
+        predicate, body, carried, operands = node._args
+        variables = self._variables(node, carried)
+        kinds = ("test", "goes", "round", "loop", "none")
+        names = [self._names.claim_local(f"{node._name}_{kind}") for kind in kinds]
+        parameters = ", ".join([names[0], *variables])
+        tensor = self._names.qualified(torch.as_tensor)
+        yield f"{indent}def {names[1]}({parameters}):"
+        yield f"{indent}    return {names[0]}.clone()"
+        yield f"{indent}def {names[2]}({parameters}):"
+        graph = self._bound(body, [*variables, *map(self._text, operands)])
+        yield from self._inner(graph, indent)
+        test, *results = map(self._text, graph.output_node().args[0])
+        yield f"{indent}    return {_tuple_text([f'{tensor}({test}).reshape(())', *results])}"
+        texts = list(map(self._text, carried))
+        predicate = f"{tensor}({self._text(predicate)}).reshape(())"
+        loop = self._names.qualified(torch.while_loop)
+        yield f"{indent}def {names[3]}():"
+        yield f"{indent}    return {loop}({names[1]}, {names[2]}, {_tuple_text([predicate, *texts])})[1:]"
+        yield f"{indent}def {names[4]}():"
+        yield f"{indent}    return {_tuple_text([f'{text}.clone()' for text in texts])}"
+        called = f"{self._names.qualified(torch.cond)}({predicate}, {names[3]}, {names[4]})"
+        yield f"{indent}{node._name} = {called}"
 
     def _for(self, node: Node, indent: str) -> Iterator[str]:
         items, body, carried, operands, *rest = node._args

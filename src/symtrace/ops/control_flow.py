@@ -10,7 +10,7 @@ from ..ir import CHANGING, Region, map_arg
 from .effect import OPAQUE, Effect
 from .node_effects import effects
 
-__all__ = ["CONTROL_FLOW", "cond", "for_each", "run_region", "torch_cond", "while_loop"]
+__all__ = ["CONTROL_FLOW", "cond", "for_each", "run_region", "torch_cond", "torch_while", "while_loop"]
 
 
 def cond(predicate: Any, then: Region, orelse: Region, operands: Any, else_operands: Any) -> tuple[Any, ...]:
@@ -55,6 +55,11 @@ def while_loop(predicate: Any, body: Region, carried: Any, operands: Any) -> tup
         predicate, *results = run_region(body, (*values, *operands))
         values = tuple(results)
     return values
+
+
+def torch_while(predicate: Any, body: Region, carried: Any, operands: Any) -> tuple[Any, ...]:
+    """Run a region as `while_loop` does; generated code calls `torch.while_loop` for it, which compilers keep."""
+    return while_loop(predicate, body, carried, operands)
 
 
 def for_each(items: Any, body: Region, carried: Any, operands: Any, stops: bool = False) -> tuple[Any, ...]:
@@ -132,12 +137,13 @@ for _operation, _regions in (
     (cond, _cond_regions),
     (torch_cond, _cond_regions),
     (while_loop, _while_regions),
+    (torch_while, _while_regions),
     (for_each, _for_regions),
 ):
     setattr(_operation, "__symtrace_effect__", _effect)  # noqa: B010 - functions have no such attribute by type
     setattr(_operation, "__symtrace_regions__", _regions)  # noqa: B010
 
-CONTROL_FLOW = frozenset({cond, torch_cond, while_loop, for_each})
+CONTROL_FLOW = frozenset({cond, torch_cond, while_loop, torch_while, for_each})
 """The operations that have regions."""
 
 

@@ -10,7 +10,7 @@ import torch
 
 from ..analysis import EffectAnalysis
 from ..ir import Node, all_graphs, region_uses
-from ..ops.control_flow import cond, for_each, torch_cond
+from ..ops.control_flow import for_each, torch_cond, torch_while, while_loop
 from ..runtime import Graph
 from .core import Context, Pass
 from .errors import PassError
@@ -27,13 +27,15 @@ _TESTS = frozenset(
     {"gt", "ge", "lt", "le", "eq", "ne", "any", "all", "logical_not", "logical_and", "logical_or"}
 )
 
+_LOWERED = frozenset({torch_cond, torch_while})
+
 
 @dataclass(frozen=True)
 class LowerControlFlow(Pass):
-    """Let decisions on data be calls of `torch.cond`, so that `torch.export` and `torch.compile` keep both ways.
+    """Let decisions and loops on data be calls of `torch.cond` and `torch.while_loop`, which torch's compilers keep.
 
     Loops over a fixed range are unrolled. What can't be lowered is an error, unless it is to be skipped: a way that
-    writes to something from outside or, in either mode, to state, results that are no tensors, loops over data.
+    writes to something from outside or, in either mode, to state, results that are no tensors, `for` loops over data.
     Gradients are those of `torch.cond`, for which every result of floating point has one.
 
     Attributes:
@@ -47,7 +49,7 @@ class LowerControlFlow(Pass):
         """Lower them."""
         changed = False
         for node in list(graph.nodes):
-            if node.op != "call_function" or not region_uses(node) or node.target is torch_cond:
+            if node.op != "call_function" or not region_uses(node) or node.target in _LOWERED:
                 continue
             reason = _refusal(node, ctx)
             if reason is None:
@@ -69,8 +71,8 @@ def _refusal(node: Node, ctx: Context) -> str | None:
         return (
             None if _is_fixed(node.args[0]) else "the loop runs over data, which torch has no operation for"
         )
-    if node.target is not cond:
-        return "the loop runs as long as data tells"
+    if node.target is while_loop and not all(isinstance(value, Node) for value in node.args[2]):
+        return "the loop carries a value that is no tensor"
     effect = ctx.effects(graph, any_mode=True).effect(node)
     if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
         return (
@@ -79,10 +81,14 @@ def _refusal(node: Node, ctx: Context) -> str | None:
     if effect.check:
         return "a way of it checks an assumption"
     inner = (part for use in region_uses(node) for g in all_graphs(use.region.graph) for part in g.nodes)
-    if any(part.target is not torch_cond and region_uses(part) for part in inner):
+    if any(part.target not in _LOWERED and region_uses(part) for part in inner):
         return "a way of it has control flow that can't be lowered"
-    if not _is_bool(node.args[0]):
-        return f"what decides, `{node.args[0]}`, is not known to be of type bool"
+    tests = [node.args[0]]
+    if node.target is while_loop:
+        tests += [use.region.graph.output_node().args[0][0] for use in region_uses(node)]
+    unknown = next((test for test in tests if not _is_bool(test)), None)
+    if unknown is not None:
+        return f"what decides, `{unknown}`, is not known to be of type bool"
     for use in region_uses(node):
         results = use.region.graph.output_node().args[0]
         literal = next((value for value in results if not isinstance(value, Node)), None)
@@ -116,7 +122,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def _lower(graph: Graph, node: Node) -> None:
-    """Let a decision be `torch.cond`, whose results share nothing with its inputs or with each other."""
+    """Let it be `torch.cond` or `torch.while_loop`, whose results share nothing with its inputs or with each other."""
     for use in region_uses(node):
         inner: Any = use.region.graph
         analysis = EffectAnalysis(inner)
@@ -131,7 +137,7 @@ def _lower(graph: Graph, node: Node) -> None:
             taken.add(shared)
             results.append(value)
         output.args = (tuple(results),)
-    node.target = torch_cond
+    node.target = torch_while if node.target is while_loop else torch_cond
 
 
 def _unroll(graph: Graph, node: Node) -> None:

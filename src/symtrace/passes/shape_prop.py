@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..ir import Node, map_aggregate
-from ..ops.control_flow import cond, torch_cond, while_loop
+from ..ops.control_flow import cond, torch_cond, torch_while, while_loop
 from ..rewrite.sources import check_graph_module
 from ..runtime import GraphModule, Interpreter
 from .errors import PassError
@@ -139,13 +139,13 @@ class ShapeProp(Interpreter):
         Raises:
             ValueError: The two ways, or two rounds, give values of different shapes or types.
         """
-        if self.fake_mode is None or target not in (cond, torch_cond, while_loop):
+        if self.fake_mode is None or target not in (cond, torch_cond, while_loop, torch_while):
             return super().call_function(target, args, kwargs)
-        if target is not while_loop and isinstance(args[0], torch.Tensor):
+        if target in (cond, torch_cond) and isinstance(args[0], torch.Tensor):
             _, then, orelse, operands, else_operands = args
             results = self._run_region(then, *operands), self._run_region(orelse, *else_operands)
             return _agreed(*results, "the two ways of a decision")
-        if target is while_loop:
+        if target in (while_loop, torch_while):
             predicate, body, carried, operands = args
             if isinstance(predicate, torch.Tensor):
                 _, *after = self._run_region(body, *carried, *operands)
