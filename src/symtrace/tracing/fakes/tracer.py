@@ -164,7 +164,13 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
     def _alias(self, value: FakeTensor) -> Any:
         """Return another object for a tensor that an operation has given back: each result has a node of its own."""
         with hooks.unwatched(), untraced(), self._evaluator.mode:
-            alias = torch.ops.aten.alias.default(value)
+            try:
+                alias = torch.ops.aten.alias.default(value)
+            except (
+                RuntimeError
+            ):  # a view made without gradients, whose base was written to: as it is, no more is asked
+                with torch.no_grad():
+                    alias = torch.ops.aten.alias.default(value)
         other = self._evaluator.other(value)
         if other is not value:
             self._evaluator.keep_other(alias, other)
