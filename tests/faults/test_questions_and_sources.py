@@ -417,3 +417,25 @@ def test_what_was_given_at_capture_may_not_be_none_later(program, capture):
             answers.append("guarded")
     assert sorted(map(str, answers)) == ["True", "guarded"]
     assert any("mask" in decision.message for decision in gm.report)
+
+
+class CountsFirst(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = torch.zeros(4)
+        self.kept = [torch.zeros(4)]
+
+    def forward(self, x):
+        self.last.add_(1)
+        self.kept[0].add_(1)
+        for row in x.unbind(0):
+            row.mul_(2)
+        return x
+
+
+def test_a_late_guard_puts_tensors_of_plain_attributes_back():
+    gm = fx.capture(CountsFirst(), (torch.ones(3, 4),))
+    with pytest.raises(fx.GuardError):
+        gm(torch.ones(5, 4))
+    assert not gm.last.any()
+    assert not gm.kept[0].any()

@@ -132,8 +132,11 @@ def _is_quiet_in_evaluation(module: nn.Module) -> bool:
     return not (effect.impure or effect.mutates or any(isinstance(part, draws) for part in module.modules()))
 
 
+_PLAIN = (torch.Tensor, list, tuple, dict)
+
+
 class Rollback:
-    """What a call may change: buffers, attributes of modules, tensors among its arguments, torch's random state.
+    """What a call may change: buffers, tensors in plain attributes, attributes of modules, tensors among its arguments, torch's random state.
 
     Args:
         module: The module that is called.
@@ -149,7 +152,15 @@ class Rollback:
             for table in (part.__dict__, part.__dict__["_buffers"], part.__dict__["_parameters"])
         ]
         with torch.no_grad():
-            leaves = [leaf for leaf in pytree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor)]
+            held = [
+                value
+                for part in module.modules()
+                for value in part.__dict__.values()
+                if type(value) in _PLAIN
+            ]
+            leaves = [
+                leaf for leaf in pytree.tree_leaves((arguments, held)) if isinstance(leaf, torch.Tensor)
+            ]
             self._tensors = [(tensor, tensor.detach().clone()) for tensor in [*module.buffers(), *leaves]]
         self._random = torch.get_rng_state()
 
