@@ -136,7 +136,7 @@ _PLAIN = (torch.Tensor, list, tuple, dict)
 
 
 class Rollback:
-    """What a call may change: buffers, tensors in plain attributes, attributes of modules, tensors among its arguments, torch's random state.
+    """What a call may change: tensors of modules, attributes, tensors among its arguments, torch's random state.
 
     Args:
         module: The module that is called.
