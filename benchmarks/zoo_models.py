@@ -8,7 +8,6 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -16,23 +15,15 @@ warnings.filterwarnings("ignore")
 
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
-
-
-@dataclass(frozen=True)
-class Case:
-    """A model with a way to make inputs for it.
-
-    Attributes:
-        model: The model, in eval mode.
-        inputs: Makes args and kwargs from a batch size, a length (a sequence length or image size; None for the usual
-            one) and a seed.
-        has_length: Whether inputs can have another length.
-    """
-
-    model: nn.Module
-    inputs: Callable[[int, int | None, int], tuple[tuple[Any, ...], dict[str, Any]]]
-    has_length: bool = True
-
+from zoo_case import Case  # noqa: E402
+from zoo_packages import (  # noqa: E402
+    diffusers_case,
+    diffusers_names,
+    geometric_case,
+    geometric_names,
+    segmentation_case,
+    segmentation_names,
+)
 
 # ---------------------------------------------------------------------- torchvision
 
@@ -243,6 +234,9 @@ SUITES: dict[str, tuple[Callable[[], list[str]], Callable[[str], Case]]] = {
     "torchvision": (torchvision_names, torchvision_case),
     "timm": (timm_names, timm_case),
     "transformers": (transformers_names, transformers_case),
+    "segmentation_models_pytorch": (segmentation_names, segmentation_case),
+    "diffusers": (diffusers_names, diffusers_case),
+    "torch_geometric": (geometric_names, geometric_case),
 }
 """For each suite, what names its models and what builds one."""
 

@@ -7,7 +7,7 @@ import dis
 import functools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 
@@ -18,6 +18,7 @@ from .code_cache import cached_by_code
 
 __all__ = [
     "asks_for_class",
+    "branches_on",
     "called_by_getattr",
     "handles_exceptions",
     "is_assert",
@@ -354,3 +355,26 @@ def _leads_to_is(listed: list[tuple[str, object]], index: int) -> bool:
         elif name != "LOAD_ATTR":
             return False
     return False
+
+
+_DECIDING = ("POP_JUMP", "JUMP_IF", "UNARY_NOT", "TO_BOOL")
+
+
+@cached_by_code
+def _branching(code: CodeType) -> frozenset[str]:
+    """Return the names of the attributes, or methods without arguments, by whose truth code goes a way."""
+    instructions = [item for item in _instructions(code)[1] if item.opname not in ("PRECALL", "PUSH_NULL")]
+    found = set()
+    for index, item in enumerate(instructions):
+        if item.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            after = instructions[index + 1]
+            if after.opname.startswith("CALL") and after.arg == 0:
+                after = instructions[index + 2]
+            if after.opname.startswith(_DECIDING):
+                found.add(str(item.argval))
+    return frozenset(found)
+
+
+def branches_on(code: CodeType, names: Collection[str]) -> bool:
+    """Tell whether code goes one way or another by an attribute, or a method without arguments, of one of some names."""
+    return any(name in code.co_names and name in _branching(code) for name in names)

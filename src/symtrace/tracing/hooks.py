@@ -509,7 +509,10 @@ def _saving(original: Any) -> Any:
     return _save_to_state_dict
 
 
-MODE_QUESTIONS = ("is_autocast_enabled", "is_grad_enabled", "is_inference_mode_enabled")
+MODE_QUESTIONS: dict[str, Callable[..., bool]] = {
+    name: getattr(torch, name)
+    for name in ("is_autocast_enabled", "is_grad_enabled", "is_inference_mode_enabled")
+}
 """Functions of torch that tell which modes are in force."""
 
 

@@ -1,6 +1,8 @@
 """Questions that Python answers without asking a value: `is`, and patterns of sequences and mappings in `match`.
 
-Functions that ask one of a local variable are run with a trace function, which looks at the variable first.
+Functions that ask one of a local variable get other code for the time of a capture, which shows the question. Where
+there is no way to, for want of the text or for a pattern, the program runs with a trace function that looks at the
+variable first, which is slow.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from .proxy import Proxy
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["Question", "answer_question", "may_be_one", "questions_of", "watching_questions"]
+__all__ = ["Question", "answer_question", "asks", "may_be_one", "questions_of", "watching_questions"]
 
 Question = tuple[str, tuple[str, ...]]
 """What is asked, `"is"` or `"match"`, and the local variables it is asked of."""
@@ -68,10 +70,22 @@ _OPCODES = frozenset(
 
 
 def _loaded(item: dis.Instruction) -> tuple[str, ...] | None:
-    """Return the local variables that an instruction loads, none for a constant; None for anything else."""
+    """Return the local variables that an instruction loads, none for a constant; None for anything else.
+
+    That includes the constant None, which no traced value is.
+    """
     if item.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
         return item.argval if type(item.argval) is tuple else (item.argval,)
-    return () if item.opname in ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_SMALL_INT") else None
+    is_known = item.opname in ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_SMALL_INT") and item.argval is not None
+    return () if is_known else None
+
+
+@cached_by_code
+def asks(code: CodeType) -> bool:
+    """Tell whether a function, or one that is defined in it, asks such a question."""
+    return bool(questions_of(code)) or any(
+        type(const) is CodeType and asks(const) for const in code.co_consts
+    )
 
 
 @contextmanager

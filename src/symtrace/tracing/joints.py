@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
     from .state import Paths
 
-__all__ = ["Joints", "SeveralKinds", "asks_for_training"]
+__all__ = ["Joints", "SeveralKinds", "asks_for_flag"]
 
 _MISSING = object()
 
@@ -98,11 +98,11 @@ class Joints(TracerBase):
             _, assumed = self._known.value(value.node)
         except Unknown:
             return True
-        return assumed and asks_for_training(value.node)
+        return assumed and asks_for_flag(value.node)
 
     def is_flag(self, test: Any) -> bool:
-        """Tell whether a traced value asks whether a module is training, and nothing else."""
-        return asks_for_training(self.create_arg(test))
+        """Tell whether a traced value asks for a flag that callers switch, and nothing else."""
+        return asks_for_flag(self.create_arg(test))
 
     def contains(self, tensor: Any, item: Any) -> Any:
         """Return `item in tensor` as a traced bool."""
@@ -235,8 +235,10 @@ class SeveralKinds:
     sample: Any
 
 
-def asks_for_training(node: Node) -> bool:
-    """Tell whether a value comes from a flag of a module that tells whether it is training."""
+def asks_for_flag(node: Node) -> bool:
+    """Tell whether a value comes from a flag that callers switch: that a module is training, or a mode that is on."""
     while node.op == "call_function" and len(node.all_input_nodes) == 1:
         node = node.all_input_nodes[0]
-    return node.op == "get_attr" and node.target.rpartition(".")[2] == "training"
+    if node.op == "get_attr":
+        return node.target.rpartition(".")[2] == "training"
+    return node.op == "call_function" and node.target in hooks.MODE_QUESTIONS.values()

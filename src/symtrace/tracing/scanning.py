@@ -63,16 +63,20 @@ def names_used(
         while codes:
             code = codes.pop()
             codes.extend(constant for constant in code.co_consts if type(constant) is types.CodeType)
-            places = list(_places(code.co_names, table, owner))
+            places = [*_places(code.co_names, table, owner)]
             yield table, "", code
             for name in code.co_names:
                 yield table, name, code
                 stack.append(table.get(name))
                 for place in places:
-                    holder, value = _member(place, name)
-                    stack.append(value)
-                    if type(value) is CACHED or (type(place) is types.ModuleType and holder is not None):
-                        yield holder, name, code
+                    for holder, members in place:
+                        value = members.get(name)
+                        if value is None:
+                            continue
+                        stack.append(value)
+                        if type(value) is CACHED or members is holder:
+                            yield holder, name, code
+                        break
 
 
 def _plain(value: Any) -> Any:
@@ -91,34 +95,41 @@ def _content(cell: Any) -> Any:
         return None
 
 
-def _places(names: tuple[str, ...], table: dict[str, Any], owner: nn.Module | None) -> Iterator[Any]:
-    """Yield what the names may be looked up on."""
-    if owner is not None:
-        yield owner
+_Tables = list[tuple[Any, Any]]
+
+
+def _places(names: tuple[str, ...], table: dict[str, Any], owner: nn.Module | None) -> Iterator[_Tables]:
+    """Yield where the names of functions may be looked up: for each place, the dicts or classes and their members."""
+    places: list[Any] = [] if owner is None else [owner]
     for name in names:
-        yield table.get(name)
+        places.append(table.get(name))
         if owner is not None:
-            yield owner.__dict__.get(name)
-            yield owner._modules.get(name)
-
-
-def _member(place: Any, name: str) -> tuple[Any, Any]:
-    """Return the dict or class in which a place has a name that may be a function's, and what it has."""
-    if place is None:
-        return None, None
-    cls = type(place)
-    if cls is types.ModuleType:
-        return (vars(place), vars(place).get(name)) if is_users(place.__name__) else (None, None)
-    if not is_users(cls.__module__) and not issubclass(cls, type):
-        return None, None
-    if not issubclass(cls, type):
-        own = getattr(place, "__dict__", None)
-        if type(own) is dict and type(own.get(name)) in (types.FunctionType, CACHED):
-            return own, own[name]
-    for base in place.__mro__ if issubclass(cls, type) else cls.__mro__:
-        if not is_users(base.__module__):
+            places += owner.__dict__.get(name), owner._modules.get(name)
+    seen: set[int] = set()
+    for place in places:
+        cls = type(place)
+        if cls in _NO_PLACES or id(place) in seen:
             continue
-        found = vars(base).get(name)
-        if found is not None:
-            return base, found
-    return None, None
+        seen.add(id(place))
+        if cls is types.ModuleType:
+            if is_users(place.__name__):
+                yield [(vars(place), vars(place))]
+        elif issubclass(cls, type):
+            yield _members(place)
+        elif is_users(cls.__module__):
+            own = getattr(place, "__dict__", None)
+            functions = (
+                {name: own[name] for name in names if type(own.get(name)) in (types.FunctionType, CACHED)}
+                if type(own) is dict
+                else {}
+            )
+            yield [(own, functions), *_members(cls)]
+
+
+_NO_PLACES = frozenset({
+    int, float, str, bool, complex, bytes, type(None), tuple, list, dict, types.FunctionType, types.BuiltinFunctionType,
+})  # fmt: skip
+
+
+def _members(cls: type) -> _Tables:
+    return [(base, vars(base)) for base in cls.__mro__ if is_users(base.__module__)]

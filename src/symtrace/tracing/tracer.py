@@ -25,41 +25,32 @@ from ..ops import program
 from ..runtime import Graph
 from . import hooks
 from .blame import trace_error
-from .caches import is_constant, keeping, refuse_written
-from .contexts import Flags, patch_contexts
-from .control_flow.lifting import lift, lift_asking
+from .caches import is_constant, refuse_written
+from .contexts import Flags
 from .culprit import Culprit, refusal_of, with_line
 from .frames import last_line, last_user_frame
-from .given import asks_for_none
-from .identity import questions_of, watching_questions
+from .identity import watching_questions
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .later import needs_of_hooks
 from .mode import CaptureMode
-from .outside import CLOCKS, patch_clock, patch_outside, reads_date
-from .patching import gated_descriptor, shim, state_property
-from .process_state import RandomStates, new_hooks, next_hook, patch_process_state, swapped_tensor
+from .preparation import Preparation
+from .process_state import RandomStates, new_hooks, next_hook, swapped_tensor
 from .proxy import ParameterProxy, Proxy
 from .recording import Scope
 from .roots import as_called, is_lazy, with_self
-from .scanning import CACHED, names_used
 from .shared_names import KeptNames
-from .shims import SHIMS
 from .snapshot import Snapshot, nodes_of_proxies
 from .state import Need, Restart
-from .transforms import MASKED, patch_transforms
-from .watching import Watcher
-from .wrapping import patch_wrapped
 
 __all__ = ["Tracer"]
 
 _MISSING = hooks.MISSING
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _DESCRIPTOR = re.compile(r"descriptor '(\w+)' for 'torch\._C\.TensorBase' objects")
-_TABLES_OF_MODULES = frozenset({"__dict__", "_buffers", "_parameters", "vars"})
 _NAMES_PROXY = re.compile(r"\b(Parameter)?Proxy\b|'Attribute' object")
 
 
-class Tracer(Watcher):
+class Tracer(Preparation):
     """Traces a module or function; override the hooks to change what is recorded.
 
     Args:
@@ -509,87 +500,6 @@ class Tracer(Watcher):
 
     def _output(self, result: Any, returns: Any) -> None:
         self._finish(self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns))
-
-    # ------------------------------------------------------------------ patches of this trace
-
-    def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
-        self._patches = patches
-        self._lifted: set[int] = set()
-        patch_process_state(patches)
-        patch_transforms(patches)
-        patch_contexts(patches)
-        patch_outside(patches)
-        patch_wrapped(patches, (*self.leaf_functions, *MASKED))
-        for module in self._autowrap_search:
-            self._patch_table(patches, vars(module))
-        lift(patches, self._needs, self._lifted)
-        for need in self._needs:
-            if need.place is bool:  # which is not a place, but asks the tracer itself
-                continue
-            if hooks.original_isinstance(need.place, types.FunctionType):
-                continue
-            if hooks.original_isinstance(need.place, dict):
-                patches.patch(need.place, need.name, functools.partial(shim, need.name))
-            elif need.place is torch.Tensor:
-                method = getattr(torch.Tensor, need.name)
-                patches.patch(torch.Tensor, need.name, functools.partial(gated_descriptor, method))
-            else:
-                patches.patch(need.place, need.name, state_property(need.name))
-        if any(len(names) > 1 for names in self._paths.modules.values()):
-            hooks.patch_containers(patches)
-        self._patch_globals(getattr(function, "inner", function), self.root)
-        self._patch_hooks(self.root)
-
-    def lift_asking(self) -> None:
-        """Start again with the function lifted that needs an answer now, if there is a way.
-
-        Raises:
-            Restart: There is.
-        """
-        if self.keeps_control_flow:
-            lift_asking(self._needs, self._lifted, self._outside)
-
-    def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
-        if id(function) in self._scanned:
-            return
-        plain = inspect.unwrap(function) if callable(function) else function
-        table = getattr(plain, "__globals__", None)
-        if table is not None and id(table) not in self._wrapped_tables:
-            self._patch_table(self._patches, table)
-        last = None
-        for place, name, code in names_used(plain, self._scanned, owner, self._snapshot.watch_function):
-            if type(place) is not dict or type(place.get(name)) is CACHED:
-                self._patches.patch(place, name, keeping)
-                continue
-            self._snapshot.watch_global(place, name)
-            if code is not last:
-                last = code
-                self._asks_for_none |= asks_for_none(code)
-                if self._watch_questions is not None and questions_of(code):
-                    self._watch_questions()
-                    self._watch_questions = None
-            if id(place.get(name)) in CLOCKS:
-                self._patches.patch(place, name, patch_clock)
-            elif reads_date(name, place, code):
-                where = Location(code.co_filename, code.co_firstlineno)
-                self.report.add("frozen", f"what `{name}` of datetime gives", where)
-            if name in _TABLES_OF_MODULES:
-                self._note_table(name, code)
-            if name == "type" and "type" not in place:
-                # Nothing asks a traced value for its class: the name has to answer from the start.
-                self._patches.patch(place, "type", lambda before: SHIMS["type"])
-
-    def _patch_hooks(self, mod: nn.Module) -> None:
-        for table in (mod._forward_hooks, mod._forward_pre_hooks):
-            for hook in table.values():
-                self._patch_globals(getattr(hook, "__func__", hook))
-
-    def _patch_table(self, patches: hooks.PatchSet, table: dict[str, Any]) -> None:
-        self._wrapped_tables.add(id(table))
-        autowrapped = self._autowrapped
-        for name, value in list(table.items()):
-            if id(value) in autowrapped and not name.startswith("_"):
-                patches.patch(table, name, hooks._gated)
 
 
 def _hand_over(mark: Any, node: Node) -> None:

@@ -25,7 +25,7 @@ from .frames import is_compared_by_identity, looks_up, returned_length, user_fra
 from .given import guard_given
 from .guards import add_guard
 from .identity import answer_question
-from .joints import Joints, asks_for_training
+from .joints import Joints, asks_for_flag
 from .kinds import Mixed, class_matches, rests_on_dtype
 from .known import Unknown
 from .later import LATER, run_unseen
@@ -36,7 +36,7 @@ from .shims import SHIMS
 from .state import Need, Paths, Replaced, Restart
 from .transforms import checkpointed
 
-__all__ = ["Watcher", "asks_for_training"]
+__all__ = ["Watcher", "asks_for_flag"]
 
 _MISSING = object()
 _OF_FUNCTION = ("forward", "setup_context", "backward", "jvp", "vmap")
@@ -469,7 +469,7 @@ class Watcher(Joints):
 
     def to_bool(self, obj: Proxy) -> bool:
         """Answer `bool(value)`; where the flag of a module decides, both ways are recorded if there is a way."""
-        if self.keeps_control_flow and asks_for_training(obj.node):
+        if self.keeps_control_flow and asks_for_flag(obj.node):
             self.lift_asking()
         return super().to_bool(obj)
 

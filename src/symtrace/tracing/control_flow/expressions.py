@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from .scopes import contains, own_names, used_names
-from .trees import FLOW, at, flow_call, is_thunk, load, names_tuple, thunk
+from .trees import FLOW, at, flow_call, is_thunk, load, mangled, names_tuple, thunk
 
 __all__ = ["Expressions", "may_be_traced"]
 
@@ -124,11 +124,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
-        if node.attr.startswith("__") and not node.attr.endswith("__"):
-            names = [
-                name for name in self._code.co_names if name.startswith("_") and name.endswith(node.attr)
-            ]
-            node.attr = names[0] if names else node.attr
+        node.attr = mangled(node.attr, self._code)
         return node
 
 

@@ -158,6 +158,20 @@ class Flow:
     UNDEFINED = UNDEFINED
     HOLE = HOLE
 
+    @staticmethod
+    def is_(left: Any, right: Any, *asked: Any) -> bool:
+        """Return whether two values are one object, once the tracer has seen the question.
+
+        Args:
+            left: One.
+            right: The other.
+            *asked: Those that are variables.
+        """
+        tracer = active_tracer()
+        if tracer is not None:
+            tracer._on_question("is", list(asked))
+        return left is right
+
     # ------------------------------------------------------------------ statements
 
     @staticmethod

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
-import functools
 from types import CodeType
 from typing import Any
 
+from ..code_cache import cached_by_code
+from .asking import Identity
 from .comprehensions import Comprehensions
 from .exits import Exits
 from .expressions import Expressions, may_be_traced
@@ -27,7 +28,7 @@ from .scopes import (
 from .source import definition_of
 from .trees import FLOW, arguments, at, bare, define, flow_call, listed, load, names_tuple, thunk
 
-__all__ = ["FLOW", "lifted_code"]
+__all__ = ["FLOW", "asking_code", "lifted_code"]
 
 _UNLIFTABLE = (
     ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.AsyncFor, ast.AsyncWith,
@@ -40,33 +41,33 @@ def lifted_code(code: CodeType) -> CodeType | None:
     Args:
         code: Code of a function whose text can be found.
 
-    Cost: one parse of the file, once; then linear in the function.
+    Cost: linear in the text of the function; of the file for a lambda.
     """
-    return _lift(_Key(code))
+    return _lift(code)
 
 
-class _Key:
-    """Identifies a code object, which compares by content and so would be taken for one of the same text elsewhere."""
+@cached_by_code
+def asking_code(code: CodeType) -> CodeType | None:
+    """Return code that does what `code` does and lets `flow` see where it compares by `is`, or None.
 
-    __slots__ = ("code",)
+    Args:
+        code: Code of a function whose text can be found.
 
-    def __init__(self, code: CodeType) -> None:
-        self.code = code
+    Cost: linear in the text of the function.
+    """
+    definition = copy.deepcopy(definition_of(code))
+    if definition is None or isinstance(definition, ast.Lambda):
+        return None
+    parameters = bare(definition.args)
+    body = [Identity(code).visit(statement) for statement in definition.body]
+    return _compiled(code, definition, parameters, body)
 
-    def __hash__(self) -> int:
-        return id(self.code)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other.code is self.code
-
-
-@functools.lru_cache(maxsize=1024)
-def _lift(key: _Key) -> CodeType | None:
-    code = key.code
-    definition = definition_of(code)
+@cached_by_code
+def _lift(code: CodeType) -> CodeType | None:
+    definition = copy.deepcopy(definition_of(code))
     if definition is None:
         return None
-    definition = copy.deepcopy(definition)
     if isinstance(definition, ast.Lambda):
         body: list[Any] = [ast.copy_location(ast.Return(definition.body), definition.body)]
     else:
@@ -76,8 +77,13 @@ def _lift(key: _Key) -> CodeType | None:
     ):
         return None
     parameters = bare(definition.args)
-    lifter = _Lifter(code, parameters, body)
-    function = define("lifted", parameters, lifter.function(body))
+    body = [Identity(code).visit(statement) for statement in _Lifter(code, parameters, body).function(body)]
+    return _compiled(code, definition, parameters, body)
+
+
+def _compiled(code: CodeType, definition: Any, parameters: ast.arguments, body: list[Any]) -> CodeType | None:
+    """Return the code of a function with another body, or None if its free variables became others."""
+    function = define("lifted", parameters, body)
     factory = define("factory", arguments(list(code.co_freevars)), [function])
     ast.copy_location(function, definition)
     ast.copy_location(factory, definition)

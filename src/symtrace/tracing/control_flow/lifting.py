@@ -8,16 +8,18 @@ from collections.abc import Collection
 from types import CodeType, FrameType
 from typing import Any
 
-from ..frames import untraced, user_frame
-from ..hooks import PatchSet
+from ..frames import branches_on, untraced, user_frame
+from ..hooks import MODE_QUESTIONS, PatchSet
+from ..identity import asks
 from ..state import Need, Restart
 from .flow import flow
 from .functions import around, function_of, functions_of, key_of, maker_of, makers_of, with_inner
-from .lift import FLOW, lifted_code
+from .lift import FLOW, asking_code, lifted_code
 
-__all__ = ["lift", "lift_asking"]
+__all__ = ["lift", "lift_asking", "lift_flagged", "show_questions"]
 
 _OWN = "control flow"
+_FLAGS = ("training", *MODE_QUESTIONS)
 _MOST_OF_ONE_TEXT = 8
 """How many functions made from one piece of text are lifted: one that each trace makes anew never would be."""
 
@@ -43,8 +45,42 @@ def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int]) -> None:
     for identity, function in functions.items():
         code = _changed(function.__code__, identity in lifted, inner[identity])
         if code is not None:
-            patches.patch(function.__globals__, FLOW, lambda before: flow)
-            patches.patch_code(function, functools.partial(_given, code))
+            _put(patches, function, code)
+
+
+def lift_flagged(patches: PatchSet, function: types.FunctionType, lifted: set[int]) -> None:
+    """Lift a function, before it runs, that goes two ways by a flag: the trace need not start again for it.
+
+    Args:
+        patches: Receives the change.
+        function: A function that the program may call.
+        lifted: Receives its identity.
+    """
+    if id(function) not in lifted and branches_on(function.__code__, _FLAGS):
+        with untraced():
+            code = lifted_code(function.__code__)
+        if code is not None:
+            lifted.add(id(function))
+            _put(patches, function, code)
+
+
+def show_questions(patches: PatchSet, function: types.FunctionType) -> bool:
+    """Have the comparisons of a function by `is` go through `flow`; return whether all its questions are seen then.
+
+    Args:
+        patches: Receives the change.
+        function: A function that the program may call, and that asks.
+    """
+    with untraced():
+        code = asking_code(function.__code__)
+    if code is not None and not asks(code):
+        _put(patches, function, code)
+    return not asks(function.__code__)
+
+
+def _put(patches: PatchSet, function: types.FunctionType, code: CodeType) -> None:
+    patches.patch(function.__globals__, FLOW, lambda before: flow)
+    patches.patch_code(function, functools.partial(_given, code))
 
 
 def _given(code: CodeType, before: Any) -> CodeType:

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import ast
-import functools
+import inspect
 import linecache
 from types import CodeType
 from typing import Any
+
+from ..code_cache import cached_by_code
 
 __all__ = ["definition_of"]
 
 _Definition = ast.FunctionDef | ast.Lambda
 
 
-@functools.lru_cache(maxsize=64)
-def _definitions(file: str, version: int) -> dict[int, list[_Definition]]:
-    """Return the functions in a file by the line at which their code starts."""
-    found: dict[int, list[_Definition]] = {}
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return found
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found.setdefault(line, []).append(node)
-        elif isinstance(node, ast.Lambda):
-            found.setdefault(node.lineno, []).append(node)
-    return found
-
-
+@cached_by_code
 def definition_of(code: CodeType) -> _Definition | None:
     """Return the definition that a code object was compiled from, or None if its text can't be found.
 
@@ -37,17 +23,52 @@ def definition_of(code: CodeType) -> _Definition | None:
         code: Code of a function or lambda.
     """
     lines = linecache.getlines(code.co_filename)
-    if not lines:
+    if not lines or code.co_firstlineno > len(lines):
         return None
-    candidates = _definitions(code.co_filename, hash(tuple(lines))).get(code.co_firstlineno, [])
+    tree = _parsed(lines, 1) if code.co_name == "<lambda>" else _block(lines, code.co_firstlineno)
+    if tree is None:
+        return None
     count = code.co_argcount + code.co_kwonlyargcount
     names = code.co_varnames[:count]
-    matching = [node for node in candidates if _name(node) == code.co_name and _parameters(node) == names]
+    matching = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.Lambda)
+        and _first_line(node) == code.co_firstlineno
+        and _name(node) == code.co_name
+        and _parameters(node) == names
+    ]
     if len(matching) > 1:
         positions = code.co_positions() if hasattr(code, "co_positions") else ()
         starts = {(line, column) for line, _, column, _ in positions}
         matching = [node for node in matching if _lies_in(node, starts)]
     return matching[0] if len(matching) == 1 else None
+
+
+def _block(lines: list[str], first: int) -> ast.Module | None:
+    """Return the tree of the function that starts at a line: the whole file takes many times as long."""
+    try:
+        block = inspect.getblock(lines[first - 1 :])
+    except (IndentationError, SyntaxError):
+        return _parsed(lines, 1)
+    if block[0][:1].isspace():
+        return _parsed(["if True:\n", *block], first - 1) or _parsed(lines, 1)
+    return _parsed(block, first) or _parsed(lines, 1)
+
+
+def _parsed(lines: list[str], first: int) -> ast.Module | None:
+    """Return the tree of some lines of a file, the first of which has the number `first`."""
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError):
+        return None
+    ast.increment_lineno(tree, first - 1)
+    return tree
+
+
+def _first_line(node: _Definition) -> int:
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _name(node: _Definition) -> str:

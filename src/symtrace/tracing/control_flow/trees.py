@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from types import CodeType
 from typing import Any
 
 __all__ = [
     "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_thunk", "listed", "load",
-    "names_tuple", "thunk",
+    "mangled", "names_tuple", "thunk",
 ]  # fmt: skip
 
 FLOW = "__symtrace_flow__"
@@ -58,6 +59,13 @@ def bare(args: ast.arguments) -> ast.arguments:
 def load(name: str) -> ast.Name:
     """Return the reading of a variable."""
     return ast.Name(name, ast.Load())
+
+
+def mangled(name: str, code: CodeType) -> str:
+    """Return the name that a private attribute has in the code of a class."""
+    if not name.startswith("__") or name.endswith("__"):
+        return name
+    return next((one for one in code.co_names if one.startswith("_") and one.endswith(name)), name)
 
 
 def names_tuple(names: list[str], context: Any = ast.Load) -> ast.Tuple:

@@ -14,7 +14,7 @@ from ..frames import user_frame
 from ..shims import SHIMS
 from ..state import Need, Restart
 from ..tracer import Tracer
-from ..watching import asks_for_training
+from ..watching import asks_for_flag
 from .content import Content, NoContent
 from .numbers import _Traced, wrap_number
 
@@ -46,7 +46,7 @@ class ExampleAnswers(Tracer):
         node = self.node_of_number(number)
         if number.is_open:
             self.lift_asking()
-            if not asks_for_training(node):
+            if not asks_for_flag(node):
                 raise self._refuse(number, "bool", "ST012")
         if type(number._value) is not bool and not self._is_pinned(node):
             node = self.create_node("call_function", bool, (node,), {})
@@ -63,7 +63,7 @@ class ExampleAnswers(Tracer):
         Raises:
             DataDependentError: ST013, the data decides it.
         """
-        if number.is_open and not asks_for_training(self.node_of_number(number)):
+        if number.is_open and not asks_for_flag(self.node_of_number(number)):
             self.lift_asking()
             raise self._refuse(number, asked_for, "ST013")
         self._guard(self.node_of_number(number), number._value)

@@ -15,6 +15,7 @@ from ..hooks import real_size, unwatched
 from ..proxy import Proxy
 from .lists import TracedList
 from .numbers import _Traced
+from .results import Results
 
 __all__ = ["Contradiction", "Evaluator", "Undecided"]
 
@@ -35,11 +36,15 @@ class Evaluator:
     A tensor whose sizes the data decides has a second fake tensor, of the sizes it could have with other data. What is
     computed from it is computed for both, so that each size is known to depend on data or not to.
 
+    Args:
+        results: What was computed before.
+
     Attributes:
         mode: The fake mode.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, results: Results) -> None:
+        self._results = results
         self.mode = FakeTensorMode(allow_non_fake_inputs=True)
         self._real: dict[int, torch.Tensor] = {}
         self._fakes: dict[int, tuple[torch.Tensor, FakeTensor]] = {}
@@ -169,6 +174,8 @@ class Evaluator:
         args: Any,
         kwargs: Any,
         for_other: Callable[..., Any] | None = None,
+        known: Any = None,
+        state: tuple[torch.Tensor, ...] = (),
     ) -> tuple[Any, Any, bool]:
         """Return what a call gives for the example, what it could give with other data, and whether data decides.
 
@@ -177,6 +184,8 @@ class Evaluator:
             args: Arguments as the program gave them.
             kwargs: Keyword arguments.
             for_other: What to call for other data; the same if None.
+            known: What the function is known by, if its results may be remembered; see `Results`.
+            state: Tensors of the module that it reads then.
 
         Raises:
             Undecided: Only the data decides what it gives.
@@ -185,9 +194,9 @@ class Evaluator:
         found: list[bool] = []
         given = self._given(args, False, found)
         given_kwargs = self._given(kwargs, False, found) if kwargs else {}
-        with unwatched(), untraced(), self.mode:
+        with unwatched(), untraced():
             try:
-                value = function(*given, **given_kwargs)
+                value = self._results.call(self.mode, known, function, given, given_kwargs, state)
             except DATA_DEPENDENT:
                 others = (self._given(args, True, []), self._given(kwargs, True, [])) if found else None
                 return *self._guess(function, (given, given_kwargs), others), True
@@ -206,7 +215,9 @@ class Evaluator:
             if not found:
                 return value, value, False
             try:
-                other = (for_other or function)(*self._given(args, True, []), **self._given(kwargs, True, []))
+                others = self._given(args, True, []), self._given(kwargs, True, [])
+                called = None if for_other else known
+                other = self._results.call(self.mode, called, for_other or function, *others, state)
             except Exception:  # with other data it fails: then the sizes at hand are as good as any
                 other = value
         self.keep_other(value, other)

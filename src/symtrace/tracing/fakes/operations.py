@@ -82,6 +82,12 @@ _LIKE_FIRST = frozenset({
 })  # fmt: skip
 
 
+_ASSIGNED = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift", "matmul",
+)  # fmt: skip
+_IN_PLACE = frozenset(name for one in _ASSIGNED for name in (f"i{one}", f"__i{one}__"))
+
+
 def unchecked(target: Any) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
     """Return what gives results like those of an operation for arguments whose sizes do not agree, if that is known.
 
@@ -95,7 +101,7 @@ def unchecked(target: Any) -> tuple[Callable[..., Any], Callable[..., Any]] | No
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
     if target is operator.setitem:
         return _nothing, _nothing
-    if name in _LIKE_FIRST or (name.endswith("_") and not name.endswith("__")):
+    if name in _LIKE_FIRST or name in _IN_PLACE or (name.endswith("_") and not name.endswith("__")):
         return _first, _first
     return None
 

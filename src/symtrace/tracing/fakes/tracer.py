@@ -21,6 +21,7 @@ from ..frames import last_line, last_user_frame, untraced
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..identity import may_be_one
+from ..joints import asks_for_flag
 from ..kinds import class_matches
 from ..proxy import Proxy
 from ..state import Need, Restart
@@ -36,6 +37,7 @@ from .lists import TracedList
 from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
 from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part, unchecked
+from .results import Results, known_by, module_known_by
 
 __all__ = ["ExampleTracer"]
 
@@ -54,9 +56,13 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
     What the program decides on sizes, types, dtypes and devices follows the examples; each decision becomes a guard.
     """
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._results = Results()  # which a trace that starts again finds as they were
+        super().__init__(*args, **kwargs)
+
     def _begin(self) -> None:
         super()._begin()
-        self._evaluator = Evaluator()
+        self._evaluator = Evaluator(self._results)
         self._sources: dict[int, Any] = {}
         self._alive: list[Any] = []
         self._parts: dict[Any, Node] = {}
@@ -354,21 +360,24 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
             if type(value) not in NUMBERS:
                 # Its parts would be taken for what they are now.
                 raise trace_error("ST023", attribute=target, what="reads and later assigns")
-            is_flag = self.keeps_control_flow and target.rpartition(".")[2] == "training"
-            is_flag = is_flag and _PLAIN_BOOLS not in self._needs
-            return value, not value if is_flag else value, is_flag
+            return self._flag(value, target.rpartition(".")[2] == "training")
         if kind == "call_method":
 
             def function(first: Any, *rest: Any, **named: Any) -> Any:
                 return getattr(first, target)(*rest, **named)
 
-        elif kind == "call_module":
-            module = self.attribute(target)
-            function = leaving_state(self.root, module, self._evaluator.module(module))
         else:
             function = target
+        if function in hooks.MODE_QUESTIONS.values():
+            return self._flag(function(*args, **kwargs), True)
+        if kind == "call_module":
+            module = self.attribute(target)
+            function = leaving_state(self.root, module, self._evaluator.module(module))
+            known, state = module_known_by(module)
+        else:
+            known, state = known_by(kind, target, args[0] if args else None), ()
         try:
-            value, other, is_open = self._evaluator.call(function, args, kwargs)
+            value, other, is_open = self._evaluator.call(function, args, kwargs, None, known, state)
         except Contradiction:
             simpler = unchecked(target)
             if simpler is None:
@@ -380,6 +389,11 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
             is_open = not self._has_content(args[0])
             other = another(value) if is_open else other
         return value, other, is_open
+
+    def _flag(self, value: Any, is_flag: bool) -> tuple[Any, Any, bool]:
+        """Return what `_evaluate` gives for a value that may be a flag, whose both ways are recorded."""
+        is_flag = is_flag and self.keeps_control_flow and _PLAIN_BOOLS not in self._needs
+        return value, not value if is_flag else value, is_flag
 
     # ------------------------------------------------------------------ decisions
 
@@ -437,9 +451,10 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         return isinstance(value, _Traced) or type(value) in NUMBERS
 
     def _erase_unused(self) -> None:
-        """Erase reads of sizes and parts that nothing came to use."""
+        """Erase reads of sizes, parts and flags that nothing came to use."""
         for node in reversed(list(self.graph.nodes)):
-            if not node.users and node.op == "call_function" and node.target in (getattr, operator.getitem):
+            is_read = node.op == "call_function" and node.target in (getattr, operator.getitem)
+            if not node.users and (is_read or asks_for_flag(node)):
                 self.graph.erase_node(node)
 
     # ------------------------------------------------------------------ what the hooks ask

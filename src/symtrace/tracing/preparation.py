@@ -1,0 +1,130 @@
+"""What a trace changes in the process before a program runs: hooks, and the functions that it can name."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from ..diagnostics import Location
+from . import hooks
+from .caches import keeping
+from .contexts import patch_contexts
+from .control_flow.lifting import lift, lift_asking, lift_flagged, show_questions
+from .given import asks_for_none
+from .identity import asks
+from .outside import CLOCKS, patch_clock, patch_outside, reads_date
+from .patching import gated_descriptor, shim, state_property
+from .process_state import patch_process_state
+from .scanning import CACHED, names_used
+from .shims import SHIMS
+from .transforms import MASKED, patch_transforms
+from .watching import Watcher
+from .wrapping import patch_wrapped
+
+if TYPE_CHECKING:
+    from .snapshot import Snapshot
+
+__all__ = ["Preparation"]
+
+_TABLES_OF_MODULES = frozenset({"__dict__", "_buffers", "_parameters", "vars"})
+
+
+class Preparation(Watcher):
+    """The part of a tracer that patches, for the time of a trace, what the program may use."""
+
+    _snapshot: Snapshot
+    _watch_questions: Callable[[], None] | None
+    _autowrap_search: list[types.ModuleType]
+    _autowrapped: set[int]
+    _wrapped_tables: set[int]
+    leaf_functions: tuple[Callable[..., Any], ...]
+
+    def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
+        self._patches = patches
+        self._lifted: set[int] = set()
+        patch_process_state(patches)
+        patch_transforms(patches)
+        patch_contexts(patches)
+        patch_outside(patches)
+        patch_wrapped(patches, (*self.leaf_functions, *MASKED))
+        for module in self._autowrap_search:
+            self._patch_table(patches, vars(module))
+        lift(patches, self._needs, self._lifted)
+        for need in self._needs:
+            if need.place is bool:  # which is not a place, but asks the tracer itself
+                continue
+            if hooks.original_isinstance(need.place, types.FunctionType):
+                continue
+            if hooks.original_isinstance(need.place, dict):
+                patches.patch(need.place, need.name, functools.partial(shim, need.name))
+            elif need.place is torch.Tensor:
+                method = getattr(torch.Tensor, need.name)
+                patches.patch(torch.Tensor, need.name, functools.partial(gated_descriptor, method))
+            else:
+                patches.patch(need.place, need.name, state_property(need.name))
+        if any(len(names) > 1 for names in self._paths.modules.values()):
+            hooks.patch_containers(patches)
+        self._patch_globals(getattr(function, "inner", function), self.root)
+        self._patch_hooks(self.root)
+
+    def lift_asking(self) -> None:
+        """Start again with the function lifted that needs an answer now, if there is a way.
+
+        Raises:
+            Restart: There is.
+        """
+        if self.keeps_control_flow:
+            lift_asking(self._needs, self._lifted, self._outside)
+
+    def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
+        if id(function) in self._scanned:
+            return
+        plain = inspect.unwrap(function) if callable(function) else function
+        table = getattr(plain, "__globals__", None)
+        if table is not None and id(table) not in self._wrapped_tables:
+            self._patch_table(self._patches, table)
+        if self.keeps_control_flow and type(plain) is types.FunctionType:
+            lift_flagged(self._patches, plain, self._lifted)
+        for place, name, code in names_used(plain, self._scanned, owner, self._prepare):
+            if type(place) is not dict or type(place.get(name)) is CACHED:
+                self._patches.patch(place, name, keeping)
+                continue
+            if not name:
+                self._asks_for_none |= asks_for_none(code)
+            self._snapshot.watch_global(place, name)
+            if id(place.get(name)) in CLOCKS:
+                self._patches.patch(place, name, patch_clock)
+            elif reads_date(name, place, code):
+                where = Location(code.co_filename, code.co_firstlineno)
+                self.report.add("frozen", f"what `{name}` of datetime gives", where)
+            if name in _TABLES_OF_MODULES:
+                self._note_table(name, code)
+            if name == "type" and "type" not in place:
+                # Nothing asks a traced value for its class: the name has to answer from the start.
+                self._patches.patch(place, "type", lambda before: SHIMS["type"])
+
+    def _prepare(self, function: types.FunctionType) -> None:
+        """Prepare for a function that the program may call."""
+        self._snapshot.watch_function(function)
+        watch = self._watch_questions
+        if watch is not None and asks(function.__code__) and not show_questions(self._patches, function):
+            watch()
+            self._watch_questions = None
+
+    def _patch_hooks(self, mod: nn.Module) -> None:
+        for table in (mod._forward_hooks, mod._forward_pre_hooks):
+            for hook in table.values():
+                self._patch_globals(getattr(hook, "__func__", hook))
+
+    def _patch_table(self, patches: hooks.PatchSet, table: dict[str, Any]) -> None:
+        self._wrapped_tables.add(id(table))
+        autowrapped = self._autowrapped
+        for name, value in list(table.items()):
+            if id(value) in autowrapped and not name.startswith("_"):
+                patches.patch(table, name, hooks._gated)
