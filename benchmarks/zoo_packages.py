@@ -1,4 +1,4 @@
-"""Models of segmentation-models-pytorch, diffusers and torch_geometric, with random weights and small configurations."""
+"""Models of segmentation-models-pytorch, diffusers and torch_geometric: random weights, small configurations."""
 
 from __future__ import annotations
 

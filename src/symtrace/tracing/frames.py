@@ -376,5 +376,5 @@ def _branching(code: CodeType) -> frozenset[str]:
 
 
 def branches_on(code: CodeType, names: Collection[str]) -> bool:
-    """Tell whether code goes one way or another by an attribute, or a method without arguments, of one of some names."""
+    """Tell whether code goes one way or another by an attribute or a method of one of some names."""
     return any(name in code.co_names and name in _branching(code) for name in names)

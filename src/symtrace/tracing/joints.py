@@ -240,5 +240,5 @@ def asks_for_flag(node: Node) -> bool:
     while node.op == "call_function" and len(node.all_input_nodes) == 1:
         node = node.all_input_nodes[0]
     if node.op == "get_attr":
-        return node.target.rpartition(".")[2] == "training"
+        return str(node.target).rpartition(".")[2] == "training"
     return node.op == "call_function" and node.target in hooks.MODE_QUESTIONS.values()

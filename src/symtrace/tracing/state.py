@@ -47,12 +47,20 @@ class Need:
 
 
 class Paths:
-    """Dotted paths of the modules and tensors in a module, by identity."""
+    """Dotted paths of the modules and tensors in a module, by identity.
+
+    Attributes:
+        modules: Paths of modules.
+        tensors: Paths of tensors.
+        shared: Tensors that have several.
+        around: Modules from outside with modules in them that were known before.
+    """
 
     def __init__(self, root: nn.Module) -> None:
         self.modules: dict[int, list[str]] = {}
         self.tensors: dict[int, str] = {}
         self.shared: set[int] = set()
+        self.around: set[int] = set()
         self._kept: list[Any] = [root]
         for name, module in root.named_modules(remove_duplicate=False):
             self.add_module(name, module)
@@ -79,10 +87,17 @@ class Paths:
                     self.shared.add(id(value))
 
     def add_tree(self, name: str, module: nn.Module) -> None:
-        """Add a module from outside under a path, with all modules inside it, and keep it alive."""
+        """Add a module from outside under a path, with all modules inside it, and keep it alive.
+
+        A module inside it that is known already keeps its name: it is the one that the root has.
+        """
         self._kept.append(module)
+        known = set(self.modules)
         for inner, child in module.named_modules(remove_duplicate=False):
-            self.add_module(f"{name}.{inner}" if inner else name, child)
+            if id(child) not in known:
+                self.add_module(f"{name}.{inner}" if inner else name, child)
+            else:
+                self.around.add(id(module))
 
     def keep(self, value: Any) -> None:
         """Keep an object alive, so that its identity stays its own."""

@@ -133,8 +133,13 @@ class Tracer(Preparation):
         """
         path = self.path_of_module(m)
         is_leaf = self._has_backward_hooks(m) or self.is_leaf_module(m, path)
-        if is_leaf and (self._has_swapped_tensors(m) or self._has_new_hooks(m) or self._keeps(m)):
-            is_leaf = False  # as a node, it would run with the tensors and hooks of its own
+        if is_leaf and (
+            id(m) in self._paths.around
+            or self._has_swapped_tensors(m)
+            or self._has_new_hooks(m)
+            or self._keeps(m)
+        ):
+            is_leaf = False  # as a node, it would run with the tensors, hooks and modules of its own
         calls = self._module_calls.get(path, 0)
         self._module_calls[path] = calls + 1
         scope, stack = self.scope, self.module_stack

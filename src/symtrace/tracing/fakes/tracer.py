@@ -21,7 +21,6 @@ from ..frames import last_line, last_user_frame, untraced
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..identity import may_be_one
-from ..joints import asks_for_flag
 from ..kinds import class_matches
 from ..proxy import Proxy
 from ..state import Need, Restart
@@ -452,9 +451,9 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
 
     def _erase_unused(self) -> None:
         """Erase reads of sizes, parts and flags that nothing came to use."""
+        reads = (getattr, operator.getitem, *hooks.MODE_QUESTIONS.values())
         for node in reversed(list(self.graph.nodes)):
-            is_read = node.op == "call_function" and node.target in (getattr, operator.getitem)
-            if not node.users and (is_read or asks_for_flag(node)):
+            if not node.users and node.op == "call_function" and node.target in reads:
                 self.graph.erase_node(node)
 
     # ------------------------------------------------------------------ what the hooks ask
