@@ -67,9 +67,9 @@ def run_unseen(tracer: Watcher, functions: tuple[Any, ...], sees_modules: bool =
         TraceError: ST026, it is nothing that a node could read.
     """
     functions = tuple(one for one in functions if (id(one), sees_modules) not in tracer._handed_out)
-    tracer._handed_out |= {(id(one), sees_modules) for one in functions}
     with tracing_as(None):
         missing = _needs_of(functions, tracer.root, tracer._traced, sees_modules) - tracer._needs
+    tracer._handed_out |= {(id(one), sees_modules) for one in functions}
     if missing:
         raise Restart(*missing)
 
