@@ -85,6 +85,11 @@ class Preparation(Watcher):
     def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
         if id(function) in self._scanned:
             return
+        with hooks.apart():
+            self._scan(function, owner)
+
+    def _scan(self, function: Any, owner: nn.Module | None) -> None:
+        """Prepare for what a function, and those that it may call, can name."""
         plain = inspect.unwrap(function) if callable(function) else function
         table = getattr(plain, "__globals__", None)
         if table is not None and id(table) not in self._wrapped_tables:

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from types import CodeType, FrameType
 from typing import Any
 
-from ..frames import branches_on, untraced, user_frame
-from ..hooks import MODE_QUESTIONS, PatchSet
+from ..frames import branches_on, user_frame
+from ..hooks import MODE_QUESTIONS, PatchSet, apart
 from ..identity import asks
 from ..state import Need, Restart
 from .flow import flow
@@ -43,7 +43,8 @@ def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int]) -> None:
             else:
                 lifted.add(need.identity)
     for identity, function in functions.items():
-        code = _changed(function.__code__, identity in lifted, inner[identity])
+        with apart():
+            code = _changed(function.__code__, identity in lifted, inner[identity])
         if code is not None:
             _put(patches, function, code)
 
@@ -57,7 +58,7 @@ def lift_flagged(patches: PatchSet, function: types.FunctionType, lifted: set[in
         lifted: Receives its identity.
     """
     if id(function) not in lifted and branches_on(function.__code__, _FLAGS):
-        with untraced():
+        with apart():
             code = lifted_code(function.__code__)
         if code is not None:
             lifted.add(id(function))
@@ -71,7 +72,7 @@ def show_questions(patches: PatchSet, function: types.FunctionType) -> bool:
         patches: Receives the change.
         function: A function that the program may call, and that asks.
     """
-    with untraced():
+    with apart():
         code = asking_code(function.__code__)
     if code is not None and not asks(code):
         _put(patches, function, code)
@@ -95,7 +96,7 @@ def _changed(code: CodeType, is_asked: bool, keys: set[Any]) -> CodeType | None:
     return with_inner(own or code, keys, lifted_code)
 
 
-@untraced()
+@apart()
 def lift_asking(needs: Collection[Need], lifted: set[int], outside: FrameType | None) -> None:
     """Start the trace again with the function lifted that is asking for a decision, if there is a way.
 
