@@ -20,7 +20,6 @@ from torch import nn
 
 from ..values import FakeTensor
 from . import torch_tables
-from .frames import untraced
 
 if TYPE_CHECKING:
     from .tracer import Tracer
@@ -29,7 +28,6 @@ __all__ = [
     "MISSING",
     "PatchSet",
     "active_tracer",
-    "apart",
     "installed",
     "is_tracing",
     "original_call",
@@ -88,13 +86,6 @@ def unwatched() -> Iterator[None]:
         tracing_as(None),
         torch._C.DisableTorchFunction(),
     ):  # modes and subclasses alike; checked on 2.13, 2.14
-        yield
-
-
-@contextmanager
-def apart() -> Iterator[None]:
-    """Read code and syntax trees during a capture, without hooks and trace functions, which would slow that down."""
-    with untraced(), tracing_as(None):
         yield
 
 

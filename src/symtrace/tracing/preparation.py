@@ -13,6 +13,7 @@ from torch import nn
 
 from ..diagnostics import Location
 from . import hooks
+from .apart import apart
 from .caches import keeping
 from .contexts import patch_contexts
 from .control_flow.lifting import lift, lift_asking, lift_flagged, show_questions
@@ -85,7 +86,7 @@ class Preparation(Watcher):
     def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
         if id(function) in self._scanned:
             return
-        with hooks.apart():
+        with apart():
             self._scan(function, owner)
 
     def _scan(self, function: Any, owner: nn.Module | None) -> None:

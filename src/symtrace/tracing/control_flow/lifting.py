@@ -8,8 +8,9 @@ from collections.abc import Collection
 from types import CodeType, FrameType
 from typing import Any
 
+from ..apart import apart
 from ..frames import branches_on, user_frame
-from ..hooks import MODE_QUESTIONS, PatchSet, apart
+from ..hooks import MODE_QUESTIONS, PatchSet
 from ..identity import asks
 from ..state import Need, Restart
 from .flow import flow
