@@ -13,6 +13,7 @@ import argparse
 import collections
 import concurrent.futures
 import copy
+import gc
 import inspect
 import json
 import multiprocessing
@@ -192,16 +193,18 @@ def _attributes(model: Any) -> list[tuple[str, int]]:
     ]
 
 
-def _seconds_apart(work: Callable[[], Any]) -> float | None:
-    """Return the processor time of some work, done in a copy of this process so that it warms up nothing here."""
+def _seconds_apart(work: Callable[[], Any]) -> list[float] | None:
+    """Return the processor times of some work, done twice in a copy of this process: it warms up nothing here."""
     here, there = multiprocessing.Pipe(duplex=False)
     child = os.fork()
     if child == 0:
-        start = time.process_time()
+        times = [time.process_time()]
         try:
-            with torch.no_grad():
-                work()
-            there.send(time.process_time() - start)
+            for _ in range(2):
+                with torch.no_grad():
+                    work()
+                times.append(time.process_time())
+            there.send([times[1] - times[0], times[2] - times[1]])
         except BaseException:
             there.send(None)
         os._exit(0)
@@ -214,8 +217,11 @@ def _seconds_apart(work: Callable[[], Any]) -> float | None:
         os.waitpid(child, 0)
 
 
-def _timings(case: Case, inputs: Any) -> dict[str, float | None]:
-    """Measure a capture and an export, each by itself, after both tools have seen a small model."""
+def _timings(case: Case, inputs: Any) -> dict[str, list[float] | None]:
+    """Measure a capture and an export, each by itself, after both tools have seen a small model.
+
+    What is on the heap by then is kept out of garbage collection, which would fall on either by chance.
+    """
     small, example = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()), (torch.ones(3, 2),)
     symtrace.capture(small, example)
     torch.export.export(small, example, strict=False)
@@ -223,6 +229,8 @@ def _timings(case: Case, inputs: Any) -> dict[str, float | None]:
     args, kwargs = copy.deepcopy(inputs)
     if "use_cache" in inspect.signature(case.model.forward).parameters:
         kwargs["use_cache"] = False  # a cache is an output that torch.export refuses
+    gc.collect()
+    gc.freeze()
     return {
         "capture_alone": _seconds_apart(lambda: symtrace.capture(case.model, args, kwargs)),
         "export_alone": _seconds_apart(lambda: torch.export.export(case.model, args, kwargs, strict=False)),
@@ -263,14 +271,13 @@ def _summary(results: list[dict[str, Any]]) -> str:
     if seconds:
         lines.append(f"  median processor time of a capture: {seconds[len(seconds) // 2]:.2f} s")
     timed = [result for result in captured if result.get("capture_alone") and result.get("export_alone")]
-    if timed:
-        ratios = sorted(result["export_alone"] / result["capture_alone"] for result in timed)
-        medians = [
-            statistics.median(result[key] for result in timed) for key in ("capture_alone", "export_alone")
-        ]
+    for index, which in enumerate(("first", "second") if timed else ()):
+        pairs = [(result["capture_alone"][index], result["export_alone"][index]) for result in timed]
+        capture, export = (statistics.median(column) for column in zip(*pairs, strict=True))
+        ratio = statistics.median(export / capture for capture, export in pairs)
         lines.append(
-            f"  alone, median: capture {medians[0]:.2f} s, torch.export {medians[1]:.2f} s; "
-            f"ratio {statistics.median(ratios):.1f} (median of {len(ratios)})"
+            f"  {which} time, median of {len(pairs)}: capture {capture:.2f} s, torch.export {export:.2f} s; "
+            f"ratio {ratio:.1f}"
         )
     return "\n".join(lines)
 
