@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dis
 import functools
-import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from torch import nn
 from ..diagnostics import Location
 from ..errors import TraceError
 from .hooks import tracing_as
-from .scanning import names_used
+from .scanning import content_of, is_users, names_used
 from .shared_names import kept_names, program_names
 from .state import Need, Restart
 
@@ -29,7 +28,6 @@ LATER = frozenset({"register_hook", "register_post_accumulate_grad_hook"})
 """Methods of tensors that take a function which runs once the call is over."""
 
 _CONTAINERS = (list, dict, set, collections.deque)
-_FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
 
 
 def needs_of_hooks(root: Any) -> frozenset[Need]:
@@ -118,16 +116,9 @@ def _parts(later: Any) -> Iterator[Any]:
         if isinstance(part, functools.partial):
             stack += [part.func, *filter(callable, part.args)]
         for cell in getattr(getattr(part, "__func__", part), "__closure__", None) or ():
-            held = _content(cell)
+            held = content_of(cell)
             if type(held) in (types.FunctionType, types.MethodType, functools.partial):
                 stack.append(held)
-
-
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned yet
-        return None
 
 
 def _written_outside(parts: list[Any]) -> Iterator[tuple[str, types.CodeType | None]]:
@@ -148,7 +139,7 @@ def _written_outside(parts: list[Any]) -> Iterator[tuple[str, types.CodeType | N
                     held = _enclosed(part, item.argval)
                 if item.opname in ("STORE_GLOBAL", "STORE_DEREF") or _may_change(held):
                     yield item.argval, code
-                elif names and isinstance(held, type) and held.__module__.partition(".")[0] not in _FOREIGN:
+                elif names and isinstance(held, type) and is_users(held.__module__):
                     yield from ((one, code) for one in names & set(vars(held)))
 
 
@@ -156,14 +147,14 @@ def _enclosed(function: Any, name: str) -> Any:
     function = getattr(function, "__func__", function)
     names = getattr(getattr(function, "__code__", None), "co_freevars", ())
     cells = getattr(function, "__closure__", None) or ()
-    return next((_content(cell) for own, cell in zip(names, cells, strict=False) if own == name), None)
+    return next((content_of(cell) for own, cell in zip(names, cells, strict=False) if own == name), None)
 
 
 def _may_change(value: Any) -> bool:
     if value is None or isinstance(value, _CONTAINERS):
         return value is not None
     plain = isinstance(value, nn.Module | torch.Tensor | type | types.ModuleType) or callable(value)
-    return not plain and type(value).__module__.partition(".")[0] not in _FOREIGN | {"builtins"}
+    return not plain and is_users(type(value).__module__)
 
 
 def _refuse_holding(hook: Any, root: nn.Module) -> None:
@@ -176,7 +167,7 @@ def _refuse_holding(hook: Any, root: nn.Module) -> None:
     if isinstance(function, types.MethodType):
         held.append(function.__self__)
         function = function.__func__
-    held += map(_content, getattr(function, "__closure__", None) or ())
+    held += map(content_of, getattr(function, "__closure__", None) or ())
     held += getattr(function, "__defaults__", None) or ()
     if any(id(value) in modules for value in held):
         code = getattr(function, "__code__", None)

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-__all__ = ["CACHED", "is_users", "names_used"]
+__all__ = ["CACHED", "content_of", "is_users", "names_used"]
 
 CACHED: type = type(functools.lru_cache(lambda: None))
 """The class of what `functools.lru_cache` makes, which lives in C and is called by it."""
@@ -57,7 +57,7 @@ def names_used(
         if hasattr(current, "__wrapped__"):
             stack.append(current.__wrapped__)
         for cell in current.__closure__ or ():
-            stack.append(_content(cell))
+            stack.append(content_of(cell))
         table = current.__globals__
         codes = [current.__code__]
         while codes:
@@ -88,7 +88,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _content(cell: Any) -> Any:
+def content_of(cell: Any) -> Any:
+    """Return what the variable of an enclosing function holds, or None if it was not assigned yet."""
     try:
         return cell.cell_contents
     except ValueError:  # not assigned yet

@@ -6,7 +6,6 @@ import collections
 import enum
 import functools
 import operator
-import sys
 import threading
 import types
 from collections.abc import Callable, Iterable
@@ -19,6 +18,7 @@ from torch import nn
 from ..ir import Node
 from .outside import MOVING, advanced, position, same_position
 from .proxy import Proxy, collect_proxies
+from .scanning import is_users
 
 __all__ = ["Change", "Snapshot", "nodes_of_proxies"]
 
@@ -194,7 +194,7 @@ class Snapshot:
     def _add_class(self, cls: type) -> None:
         """Add the attributes of a class of the user's, and of those that it derives from."""
         for base in cls.__mro__:
-            if id(base) in self._seen or base.__module__.partition(".")[0] in _FOREIGN:
+            if id(base) in self._seen or not is_users(base.__module__):
                 continue
             self._seen.add(id(base))
             self._classes.append((base, frozenset(vars(base))))
@@ -239,7 +239,7 @@ class Snapshot:
             self._watch_iterator(name, value)
         elif cls.__module__ == "numpy" and cls.__name__ == "ndarray":
             self._containers.append(_Container(name, value, value.copy()))
-        elif (cls is threading.local or cls.__module__.partition(".")[0] not in _FOREIGN) and type(
+        elif (cls is threading.local or is_users(cls.__module__)) and type(
             getattr(value, "__dict__", 0)
         ) is dict:
             state = value.__dict__
@@ -329,9 +329,6 @@ class Snapshot:
 
 def _moves_on(cls: type) -> bool:
     return hasattr(cls, "__next__") or cls in MOVING or cls.__module__.startswith("numpy.random.")
-
-
-_FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
 
 
 def _same(value: Any, before: Any) -> bool:

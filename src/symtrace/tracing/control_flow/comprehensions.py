@@ -9,7 +9,7 @@ from typing import Any
 
 from .rewrites import Own
 from .scopes import bound_names, contains
-from .trees import arguments, at, define, flow_call, listed, load, thunk
+from .trees import arguments, at, define, flow_call, listed, load, rewrite_blocks, thunk
 
 __all__ = ["Comprehensions"]
 
@@ -39,11 +39,7 @@ class Comprehensions:
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 result.append(statement)
                 continue
-            for part in [statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]:
-                for field in ("body", "orelse", "finalbody"):
-                    block = getattr(part, field, None)
-                    if isinstance(block, list) and block:
-                        setattr(part, field, self.block(block))
+            rewrite_blocks(statement, self.block)
             if isinstance(statement, ast.While | ast.Match | ast.Try):
                 result.append(statement)  # what they ask, they may ask again
                 continue

@@ -8,7 +8,7 @@ from typing import Any
 
 from .rewrites import leaves_loop
 from .scopes import always_leaves, contains
-from .trees import FLOW, at, flow_call, load
+from .trees import FLOW, at, flow_call, load, rewrite_blocks
 
 __all__ = ["Exits"]
 
@@ -41,11 +41,7 @@ class Exits:
     def _inside(self, statement: Any) -> None:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return
-        for part in [statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]:
-            for field in ("body", "orelse", "finalbody"):
-                block = getattr(part, field, None)
-                if isinstance(block, list) and block:
-                    setattr(part, field, self.block(block))
+        rewrite_blocks(statement, self.block)
 
     def _left_at_its_end(self, statement: Any) -> list[Any]:
         way, value = self._fresh("way"), self._fresh("value")

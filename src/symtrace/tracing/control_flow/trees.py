@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
 __all__ = [
     "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_thunk", "listed", "load",
-    "mangled", "names_tuple", "thunk",
+    "mangled", "names_tuple", "rewrite_blocks", "thunk",
 ]  # fmt: skip
 
 FLOW = "__symtrace_flow__"
@@ -92,3 +93,12 @@ def is_thunk(node: Any) -> bool:
 def listed(value: Any) -> list[Any]:
     """Return what a transformer made of a statement as statements."""
     return value if isinstance(value, list) else [value]
+
+
+def rewrite_blocks(statement: Any, rewrite: Callable[[list[Any]], list[Any]]) -> None:
+    """Put other statements in place of each block of a statement: of its parts, handlers and cases."""
+    for part in [statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]:
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(part, field, None)
+            if isinstance(block, list) and block:
+                setattr(part, field, rewrite(block))
