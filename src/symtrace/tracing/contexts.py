@@ -13,7 +13,7 @@ from torch.nn.utils import parametrize
 from . import hooks
 from .wrapping import same_function, trampoline
 
-__all__ = ["Flags", "patch_contexts"]
+__all__ = ["Flags", "is_settled", "patch_contexts"]
 
 _MAKERS = (
     attention.sdpa_kernel,
@@ -64,6 +64,19 @@ def patch_contexts(patches: hooks.PatchSet) -> None:
     """Have contexts recorded while `patches` are in force."""
     for function in _MAKERS:
         patches.patch_code(function, _recording)
+
+
+def is_settled(entered: dict[int, list[Any]], question: str) -> bool:
+    """Tell whether the program has itself entered a context that answers a question about modes.
+
+    Args:
+        entered: Stacks of contexts, each with its manager first.
+        question: Name of the function that asks.
+    """
+    kind = torch.inference_mode if "inference" in question else torch.autocast
+    return any(
+        hooks.original_isinstance(manager, kind) for stack in entered.values() for manager, *_ in stack
+    )
 
 
 def _set_sdp(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Inputs that a program may find to be None: the captured one is for those that were given, and says so."""
+"""Inputs that a program may find to be None, or no tensor: the captured one is for those given, and says so."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import dis
 import inspect
 import operator
 from types import BuiltinFunctionType, CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import torch
 
 from ..diagnostics import Location
 from ..ir import Node
 from ..ops import program
 from .code_cache import cached_by_code
+from .hooks import original_isinstance
 
 if TYPE_CHECKING:
     from .watching import Watcher
@@ -43,22 +46,36 @@ def asks_for_none(code: CodeType) -> bool:
 
 
 def guard_given(tracer: Watcher) -> None:
-    """Have inputs checked that the program was traced with, where the graph would take None for them."""
+    """Have inputs checked that the program was traced with, where the graph would take None or a number for them."""
     code = getattr(inspect.unwrap(getattr(tracer._traced, "inner", tracer._traced)), "__code__", None)
     location = None if code is None else Location(code.co_filename, code.co_firstlineno)
     last = inputs = [node for node in tracer.graph.nodes if node.op == "placeholder"]
+    check: tuple[Any, tuple[Any, ...]]
     for node in inputs:
-        if any(user.target is program.guard or _fails_for_none(user, node) for user in node.users):
+        if str(node.target).startswith("*") or any(user.target is program.guard for user in node.users):
             continue
         by_both = not tracer._example_values and node.args == (None,)  # it is traced both ways
-        if by_both or str(node.target).startswith("*"):
+        if node in tracer._asked_class:
+            if any(_fails_for_number(user, node) for user in node.users):
+                continue
+            condition, check = (
+                f"isinstance({node.target}, torch.Tensor)",
+                (original_isinstance, (node, torch.Tensor)),
+            )
+        elif by_both or not tracer._asks_for_none or any(_fails_for_none(user, node) for user in node.users):
             continue
-        condition = f"{node.target} is not None"
+        else:
+            condition, check = f"{node.target} is not None", (program.is_given, (node,))
         with tracer.graph.inserting_after(last[-1]):
-            check = tracer.graph.call_function(program.is_given, (node,))
-        with tracer.graph.inserting_after(check):
-            last = [tracer.graph.call_function(program.guard, (check, True, condition))]
+            asked = tracer.graph.call_function(*check)
+        with tracer.graph.inserting_after(asked):
+            last = [tracer.graph.call_function(program.guard, (asked, True, condition))]
         tracer.report.add("guard", condition, location)
+
+
+def _fails_for_number(user: Node, node: Node) -> bool:
+    """Tell whether a node that uses a value raises an error if that is a number."""
+    return getattr(user.target, "__module__", None) != "_operator" and _fails_for_none(user, node)
 
 
 def _fails_for_none(user: Node, node: Node) -> bool:

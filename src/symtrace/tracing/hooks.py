@@ -292,6 +292,7 @@ def _len(value: Any, /) -> Any:
     return original_len(value)
 
 
+original_grad_mode = torch.is_grad_enabled
 original_len = builtins.len
 _len.__wrapped__ = original_len  # type: ignore[attr-defined]
 
@@ -509,10 +510,7 @@ def _saving(original: Any) -> Any:
     return _save_to_state_dict
 
 
-MODE_QUESTIONS: dict[str, Callable[..., bool]] = {
-    name: getattr(torch, name)
-    for name in ("is_autocast_enabled", "is_grad_enabled", "is_inference_mode_enabled")
-}
+MODE_QUESTIONS = ("is_autocast_enabled", "is_grad_enabled", "is_inference_mode_enabled")
 """Functions of torch that tell which modes are in force."""
 
 

@@ -236,9 +236,12 @@ class SeveralKinds:
 
 
 def asks_for_flag(node: Node) -> bool:
-    """Tell whether a value comes from a flag that callers switch: that a module is training, or a mode that is on."""
+    """Tell whether a value comes from a flag that callers switch: of a module that is training, or of gradients.
+
+    Autocast is none: what lies in the way that was not taken would be recorded with the types of the one that was.
+    """
     while node.op == "call_function" and len(node.all_input_nodes) == 1:
         node = node.all_input_nodes[0]
     if node.op == "get_attr":
         return str(node.target).rpartition(".")[2] == "training"
-    return node.op == "call_function" and node.target in hooks.MODE_QUESTIONS.values()
+    return node.op == "call_function" and node.target is hooks.original_grad_mode

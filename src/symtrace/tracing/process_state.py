@@ -14,11 +14,13 @@ from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from .blame import trace_error
-from .hooks import PatchSet, _recorded, active_tracer
+from .frames import is_internal
+from .hooks import PatchSet, _asking, _recorded, active_tracer
 
 __all__ = ["RandomStates", "new_hooks", "next_hook", "patch_process_state", "swapped_tensor"]
 
 _RECORDED = ("get_rng_state", "initial_seed", "seed", "set_rng_state")
+_AUTOCAST_DTYPES = ("get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype")
 _SETTERS = (
     "set_autocast_dtype", "set_autocast_enabled", "set_default_device", "set_default_dtype",
     "set_default_tensor_type", "set_deterministic_debug_mode", "use_deterministic_algorithms",
@@ -73,6 +75,18 @@ def _refused(original: Any) -> Any:
         if active_tracer() is not None:
             raise trace_error("ST026", what=f"calls torch.{original.__name__}")
         return original(*args, **kwargs)
+
+    hook.__wrapped__ = original  # type: ignore[attr-defined]
+    return hook
+
+
+def _asked_by_program(original: Any) -> Any:
+    """Return a function that is asked at each call, where the program calls it and not torch."""
+    asking = _asking(original)
+
+    def hook(*args: Any, **kwargs: Any) -> Any:
+        asked = original if is_internal(sys._getframe(1)) else asking
+        return asked(*args, **kwargs)
 
     hook.__wrapped__ = original  # type: ignore[attr-defined]
     return hook
@@ -168,6 +182,9 @@ def patch_process_state(patches: PatchSet) -> None:
     for name in _SETTERS:
         if hasattr(torch, name):
             patches.patch(torch, name, _refused)
+    for name in _AUTOCAST_DTYPES:
+        if hasattr(torch, name):
+            patches.patch(torch, name, _asked_by_program)
     patches.patch(torch.utils, "swap_tensors", _refusing("calls torch.utils.swap_tensors"))
     patches.patch(forward_ad, "enter_dual_level", _refusing("enters a level of forward-mode gradients"))
     patches.patch(torch, "Generator", lambda before: _Generator)

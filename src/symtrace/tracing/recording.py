@@ -91,6 +91,9 @@ class TracerBase:
 
     # ------------------------------------------------------------------ recording
 
+    def _on_node(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """See what is about to be recorded."""
+
     def create_node(
         self,
         kind: str,
@@ -110,6 +113,7 @@ class TracerBase:
             name: Wanted name.
             type_expr: Annotation.
         """
+        self._on_node(kind, target, args, kwargs)
         if self._unread and (
             target in _BARRIERS if kind == "call_function" else kind == "call_method" and target[-1] == "_"
         ):

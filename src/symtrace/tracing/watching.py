@@ -20,6 +20,7 @@ from ..runtime.call_shape import CallShape
 from ..runtime.graph import find_module
 from . import hooks
 from .blame import data_dependent, here, trace_error
+from .contexts import is_settled
 from .control_flow.levels import refusal
 from .frames import is_compared_by_identity, looks_up, returned_length, user_frame
 from .given import guard_given
@@ -78,6 +79,7 @@ class Watcher(Joints):
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
         self._ran_backward = self._asks_for_none = False
+        self._asked_class: set[Node] = set()
         self._handed_out: set[tuple[int, bool]] = set()
         self._replaced: dict[int, Replaced] = {}
         self._kinds: dict[Node, type] = {}
@@ -133,26 +135,16 @@ class Watcher(Joints):
             if not erased.isdisjoint(kept[1]):
                 del self._kept[key]
 
-    def create_node(
-        self,
-        kind: str,
-        target: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        name: str | None = None,
-        type_expr: Any = None,
-    ) -> Node:
-        """Add a node to the graph; see `TracerBase.create_node`."""
+    def _on_node(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if kind == "call_method" and target in LATER:
             run_unseen(self, (*args[1:], *kwargs.values()))
         elif kind == "call_function" and type(target) is types.FunctionType and is_users(target.__module__):
             run_unseen(self, (target,), bool(self._module_nodes))
         if target in _BACKWARD:
             self._ran_backward = True
-        return super().create_node(kind, target, args, kwargs, name, type_expr)
 
     def _finish(self, output: Node) -> None:
-        if self._asks_for_none:
+        if self._asks_for_none or self._asked_class:
             with hooks.tracing_as(None):
                 guard_given(self)
 
@@ -531,9 +523,11 @@ class Watcher(Joints):
         if function.__name__ == "is_grad_enabled":
             if self._modes and self._modes[-1]:
                 return value
-        elif any(self._contexts.values()):
+        elif is_settled(self._contexts, function.__name__):
             return value
         proxy = self.create_proxy("call_function", function, args, kwargs)
+        if not self._is_proxy(proxy):
+            return proxy  # a dtype, with a guard
         self.examples[proxy.node] = value
         return self.to_identity(proxy, "is") if is_compared_by_identity(sys._getframe(2)) else proxy
 

@@ -1,6 +1,7 @@
 """Rewrites a function so that its decisions go through `flow`; file and line numbers stay those of the user's text."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import copy
@@ -89,7 +90,8 @@ def _compiled(code: CodeType, definition: Any, parameters: ast.arguments, body: 
     ast.copy_location(factory, definition)
     module = ast.Module(body=[factory], type_ignores=[])
     ast.fix_missing_locations(module)
-    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    flags = code.co_flags & __future__.annotations.compiler_flag
+    compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     outer = next(const for const in compiled.co_consts if isinstance(const, CodeType))
     inner = next(const for const in outer.co_consts if isinstance(const, CodeType))
     if inner.co_freevars != code.co_freevars:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..apart import apart
 from ..frames import branches_on, user_frame
-from ..hooks import MODE_QUESTIONS, PatchSet
+from ..hooks import PatchSet
 from ..identity import asks
 from ..state import Need, Restart
 from .flow import flow
@@ -20,7 +20,7 @@ from .lift import FLOW, asking_code, lifted_code
 __all__ = ["lift", "lift_asking", "lift_flagged", "show_questions"]
 
 _OWN = "control flow"
-_FLAGS = ("training", *MODE_QUESTIONS)
+_FLAGS = ("training", "is_grad_enabled")
 _MOST_OF_ONE_TEXT = 8
 """How many functions made from one piece of text are lifted: one that each trace makes anew never would be."""
 

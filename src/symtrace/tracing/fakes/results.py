@@ -13,6 +13,7 @@ from torch import nn
 
 from ...values import FakeTensor, FakeTensorMode
 from ..hooks import real_size
+from ..process_state import new_hooks
 
 __all__ = ["Results", "known_by", "module_known_by"]
 
@@ -118,7 +119,7 @@ def _is_known(function: Any) -> bool:
 def module_known_by(module: nn.Module) -> tuple[Any, tuple[torch.Tensor, ...]]:
     """Return what a layer of torch's own is known by, and its tensors; None for another."""
     own = vars(module)
-    if module._modules or module._forward_hooks or module._forward_pre_hooks:
+    if module._modules or new_hooks(module, 0):
         return None, ()
     if not type(module).__module__.startswith("torch.nn.modules."):
         return None, ()
@@ -211,6 +212,8 @@ def _described(result: Any, storages: set[int]) -> _Known | None:
         storage = leaf.untyped_storage()._cdata
         if storage in storages or leaf.storage_offset() or leaf.is_conj() or leaf.is_neg():
             return None
+        if leaf.requires_grad and leaf.is_leaf:
+            return None  # the graph of gradients begins here
         storages.add(storage)
         made.append(_Made(leaf.shape, leaf.stride(), leaf.dtype, leaf.fake_device, leaf.requires_grad))
     return _Known(tuple(made), spec, any(one.requires_grad for one in made)) if made else None

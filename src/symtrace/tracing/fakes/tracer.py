@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from ...values import FakeTensor
 from .. import hooks
 from ..arguments import ATOMS, holds
 from ..blame import data_dependent, names_traced, trace_error
-from ..frames import last_line, last_user_frame, untraced
+from ..frames import is_internal, last_line, last_user_frame, untraced
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..identity import may_be_one
@@ -367,7 +368,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
 
         else:
             function = target
-        if function in hooks.MODE_QUESTIONS.values():
+        if target is hooks.original_grad_mode:
             return self._flag(function(*args, **kwargs), True)
         if kind == "call_module":
             module = self.attribute(target)
@@ -451,7 +452,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
 
     def _erase_unused(self) -> None:
         """Erase reads of sizes, parts and flags that nothing came to use."""
-        reads = (getattr, operator.getitem, *hooks.MODE_QUESTIONS.values())
+        reads = (getattr, operator.getitem, hooks.original_grad_mode)
         for node in reversed(list(self.graph.nodes)):
             if not node.users and node.op == "call_function" and node.target in reads:
                 self.graph.erase_node(node)
@@ -489,6 +490,9 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
 
     def _on_fake_isinstance(self, value: Any, classes: Any) -> bool:
         self.refuse_several(value)
+        source = self._sources.get(id(value))
+        if isinstance(source, Node) and source.op == "placeholder" and not is_internal(sys._getframe(2)):
+            self._asked_class.add(source)
         return issubclass(torch.Tensor, classes)
 
     def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
