@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 import symtrace
@@ -76,3 +77,40 @@ def test_a_way_of_training_that_cannot_be_kept_leaves_a_guard_on_the_flag():
     module.train()
     with pytest.raises(GuardError, match="training"):
         module(torch.ones(9))
+
+
+FAILING = {
+    "cat": lambda x: torch.cat([x, x[None]]),
+    "index": lambda x: x[7],
+    "view": lambda x: x.view(2, 7),
+    "view of a transpose": lambda x: x.expand(4, 3).t().view(12),
+    "matmul": lambda x: x @ torch.ones(5, 5),
+    "dim": lambda x: x.sum(4),
+    "dropout": lambda x: F.dropout(x, 2.0),
+    "layer_norm": lambda x: F.layer_norm(x, (9,)),
+    "split": lambda x: x.split([1, 1]),
+    "chunk": lambda x: x.chunk(0),
+    "embedding": lambda x: F.embedding(x, x),
+    "conv": lambda x: F.conv1d(x, x),
+}
+"""Operations that fail; on fake tensors some do with another message, or an exception of another class."""
+
+
+def _error(function, x):
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - which one, is what is asked
+        function(x)
+    return type(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_an_operation_that_fails_on_one_way_fails_there_as_in_eager(name):
+    fails = FAILING[name]
+
+    def program(x):
+        if x.sum() > 0:
+            return fails(x)
+        return x
+
+    module = symtrace.capture(program, (torch.ones(3),))
+    assert torch.equal(module(-torch.ones(3)), -torch.ones(3))
+    assert _error(module, torch.ones(3)) == _error(program, torch.ones(3))

@@ -92,6 +92,13 @@ class Joints(TracerBase):
         for identity, one in replaced.items():
             self._replaced[identity] = Replaced(one.tensor, one.path, node, one.key)
 
+    def has_failed_with(self, error: BaseException) -> bool:
+        """Tell whether an operation of the program has raised an exception at the capture."""
+        return False
+
+    def record_failed(self, error: BaseException) -> None:
+        """Record an operation that has failed at the capture, where any does."""
+
     def is_open(self, value: Any) -> bool:
         """Tell whether only the run can say if a traced value is true."""
         try:

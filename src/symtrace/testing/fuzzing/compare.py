@@ -199,7 +199,7 @@ def _gradients(model: nn.Module, result: Any, sources: list[torch.Tensor]) -> li
 
 def _same_run(actual: Any, expected: Any, label: str) -> None:
     if isinstance(expected, Exception) or isinstance(actual, Exception):
-        if type(actual) is not type(expected) and not _both_refuse(actual, expected):
+        if type(actual) is not type(expected):
             raise _Difference(f"{label}: {_short(actual)} instead of {_short(expected)}")
         return
     _same(actual.result, expected.result, f"{label}: result")
@@ -210,14 +210,6 @@ def _same_run(actual: Any, expected: Any, label: str) -> None:
     mine, theirs = [_identities(run.result, run.inputs) for run in (actual, expected)]
     if mine != theirs:
         raise _Difference(f"{label}: identities of results: {mine} instead of {theirs}")
-
-
-def _both_refuse(actual: Any, expected: Any) -> bool:
-    """Tell whether both are errors of an operator: on fake tensors some are of another class."""
-    return isinstance(actual, _OF_OPERATORS) and isinstance(expected, _OF_OPERATORS)
-
-
-_OF_OPERATORS = (RuntimeError, ValueError, IndexError)
 
 
 def _short(value: Any) -> str:

@@ -118,6 +118,7 @@ def recorded(tracer: Watcher, function: Callable[[], Any]) -> RecordedPath:
                 raise refusal(tracer, "may handle an exception that only one way raises") from error
             what = f"one way of the decision raises {type(error).__name__}: {error}"
             tracer.report.add("assumption", what, here(3))
+            tracer.record_failed(error)
             tracer.create_node("call_function", program.raise_error, (error.with_traceback(None),), {})
             value, raised = None, True
     return RecordedPath(level, value, raised)
@@ -127,6 +128,8 @@ def _is_of_program(error: Exception, tracer: Watcher) -> bool:
     """Tell whether the program, or a function of torch that it calls, has raised an exception."""
     if isinstance(error, TraceError) or tracer.refusal is not None or names_traced(error):
         return False
+    if tracer.has_failed_with(error):
+        return type(error).__module__ == "builtins"  # others tell of what fake tensors can't do
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -71,6 +71,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         self._checked: set[Any] = set()
         self._content = Content(self)
         self._given: dict[Node, Any] = {}
+        self._failed: tuple[Any, ...] | None = None
         self.values: dict[Node, Any] = {}
         self.facts: dict[Node, Any] = {}
         self.several: dict[int, Any] = {}
@@ -295,9 +296,10 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         except Contradiction:
             self.graph.erase_node(node)
             raise self._refuse_made_up(args, target) from None
-        except BaseException:
+        except BaseException as error:
             if not node.users:
                 self.graph.erase_node(node)  # the program may go on without it
+            self._failed = error, kind, target, args, kwargs
             raise
         if target in RESIZING or (target is setattr and args[1] in RESIZING):
             self._parts.clear()  # what was read of a shape is no longer so
@@ -316,6 +318,16 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         if kind == "get_attr" and type(result) is list:
             self._input_containers.watch(f"self.{target}", result)
         return result
+
+    def has_failed_with(self, error: BaseException) -> bool:
+        """Tell whether an operation of the program has raised an exception at the capture."""
+        return self._failed is not None and self._failed[0] is error
+
+    def record_failed(self, error: BaseException) -> None:
+        """Record an operation that has failed on fake tensors: at the run it fails with an error of its own."""
+        if self._failed is not None and self.has_failed_with(error):
+            _, kind, target, args, kwargs = self._failed
+            self.create_node(kind, target, self.create_arg(args), self.create_arg(kwargs) if kwargs else {})
 
     def _copied(self, path: str, value: Any) -> Any:
         """Return a list or tuple that the program later assigns anew, with fake tensors for its tensors."""
