@@ -70,6 +70,7 @@ def capture(
     leaves: Iterable[Any] = (),
     control_flow: str = "graph",
     dynamic: bool | Mapping[str, Mapping[int, str]] = True,
+    values: str = "fake",
     on_guard_failure: str = "raise",
 ) -> GraphModule:
     """Capture a module or function, with example inputs where they are given.
@@ -79,7 +80,7 @@ def capture(
 
     Args:
         root: A module, or a callable that takes tensors.
-        args: Example arguments.
+        args: Example arguments. Tensors on the device `meta` tell shape and dtype alone.
         kwargs: Example keyword arguments.
         concrete_args: As for `symbolic_trace`.
         leaves: As for `symbolic_trace`.
@@ -88,6 +89,9 @@ def capture(
         dynamic: Whether sizes stay free where the program does not decide on them. False has every size of every
             example checked. A mapping from names of parameters to names for their dimensions, as in
             `{"x": {0: "batch"}}`, tells which have to stay free: a decision that would pin one is an error.
+        values: What is known of the examples: `"fake"` for shapes, dtypes and devices; `"real"` for their data, too, so
+            that decisions on data follow the examples, each with a guard. That runs the program on copies of the module
+            and of the examples; what random draws decide is kept as a decision.
         on_guard_failure: What a call does that breaks a guard: `"raise"` raises `GuardError`; `"original"` runs the
             original program on the state of the captured module; `"recapture"` captures again with the arguments of
             the call as examples, and keeps both graphs.
@@ -107,11 +111,14 @@ def capture(
     if on_guard_failure not in POLICIES:
         raise ArgumentError("ST031", argument="on_guard_failure", expected=", ".join(map(repr, POLICIES)),
                             actual=repr(on_guard_failure))  # fmt: skip
+    if values not in ("fake", "real"):
+        raise ArgumentError("ST031", argument="values", expected="'fake' or 'real'", actual=repr(values))
     if control_flow not in ("graph", "refuse"):
         raise ArgumentError("ST031", argument="control_flow", expected="'graph' or 'refuse'",
                             actual=repr(control_flow))  # fmt: skip
     examples = tuple(args or ()), dict(kwargs or {})
-    module = _capture(root, concrete_args, *examples, tuple(leaves), dynamic, control_flow == "graph")
+    module = _capture(root, concrete_args, *examples, tuple(leaves), dynamic, control_flow == "graph",
+                      values == "real")  # fmt: skip
     policy = POLICIES[on_guard_failure]
     if policy is not None:
         module.__dict__["on_guard_failure"] = policy(root)
@@ -153,12 +160,14 @@ def _capture(
     leaves: tuple[Any, ...],
     dynamic: Any = True,
     keeps_control_flow: bool = False,
+    follows_data: bool = False,
 ) -> GraphModule:
     kind = _LeafExampleTracer if args or kwargs else _LeafTracer
     tracer = kind(leaves)
     tracer.keeps_control_flow = keeps_control_flow
     if isinstance(tracer, ExampleTracer):
         tracer.dynamic = dynamic
+        tracer.follows_data = follows_data
     graph = _trace(tracer, root, concrete_args, args, kwargs)
     if isinstance(root, nn.Module):
         tensors = OwnTensors(root)

@@ -102,7 +102,7 @@ class Joints(TracerBase):
     def is_open(self, value: Any) -> bool:
         """Tell whether only the run can say if a traced value is true."""
         try:
-            _, assumed = self._known.value(value.node)
+            _, _, assumed = self._answer_of(value.node, bool)
         except Unknown:
             return True
         return assumed and asks_for_flag(value.node)
@@ -204,7 +204,7 @@ class Joints(TracerBase):
         if not self._is_proxy(value):
             return False
         try:
-            self._known.value(value.node)
+            self._answer_of(value.node, len)
         except Unknown:
             return True
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,7 +26,7 @@ class Known:
     """Works out the values of nodes on demand, and whether they rest on something that a call may change.
 
     Constants are computed for real. Parameters, buffers and example inputs are fake tensors: shapes, dtypes and devices
-    are known, their content is not; only example values that the caller asked to follow are real.
+    are known, their content is not.
 
     Args:
         tracer: Gives the examples and the module.
@@ -71,7 +72,7 @@ class Known:
             example = self._tracer.examples.get(node, _NONE)
             if example is _NONE:
                 raise Unknown
-            return (example if node in self._tracer.real_examples else self._fake(example)), True
+            return self._fake(example), True
         if node.op == "get_attr":
             value = self._tracer.attribute(node.target)
             if isinstance(value, torch.Tensor):
@@ -103,14 +104,12 @@ class Known:
         return answer
 
     def _call(self, node: Node, module: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        if node.op == "call_method":
-            return getattr(args[0], node.target)(*args[1:], **kwargs)
-        if node.op == "call_module":
-            return module(*args, **kwargs)
-        if not _has_fakes((args, kwargs)) and self._mode is not None:
-            with outside_modes():
-                return node.target(*args, **kwargs)
-        return node.target(*args, **kwargs)
+        with nullcontext() if _has_fakes((args, kwargs)) else outside_modes():
+            if node.op == "call_method":
+                return getattr(args[0], node.target)(*args[1:], **kwargs)
+            if node.op == "call_module":
+                return module(*args, **kwargs)
+            return node.target(*args, **kwargs)
 
     @staticmethod
     def _is_written(node: Node) -> bool:

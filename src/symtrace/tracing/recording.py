@@ -17,13 +17,16 @@ from ..ops.torch_signatures import writing_overload
 from ..runtime import Graph
 from ..runtime.graph import find_module
 from ..runtime.node_meta import get_current_meta, has_preserved_node_meta
+from ..values import outside_modes
 from .arguments import ATOMS, convert_container, convert_object, holds
 from .blame import data_dependent, here
 from .control_flow.levels import Level
 from .frames import is_unpacking_mapping, user_frame, user_frames
 from .guards import add_guard
+from .hooks import unwatched
 from .known import Known, Unknown
 from .proxy import Attribute, Proxy, collect_proxies
+from .real_values import RealValues
 from .report import Report
 
 __all__ = ["GraphAppendingTracer", "Scope", "TracerBase"]
@@ -58,7 +61,7 @@ class TracerBase:
         proxy_buffer_attributes: Treat buffers as traced values when they are read, as parameters are.
         traced_func_name: Name of the method of the root that is traced.
         examples: Example values by placeholder.
-        real_examples: Placeholders whose example is followed where its content decides.
+        real_examples: Placeholders whose example is followed where its content decides, with the example.
         report: What was decided on the user's behalf.
         refusal: A question on a traced value that could not be answered, whatever the program made of the exception.
     """
@@ -79,7 +82,8 @@ class TracerBase:
 
     def _begin(self) -> None:
         self.examples: dict[Node, Any] = {}
-        self.real_examples: set[Node] = set()
+        self.real_examples: dict[Node, Any] = {}
+        self._real: RealValues | None = None
         self.report = Report()
         self.refusal: TraceError | None = None
         self._known = Known(self)
@@ -284,11 +288,28 @@ class TracerBase:
         """Return the class that `type(value)` would give for the value itself."""
         return torch.Tensor
 
+    def _answer_of(self, node: Node, convert: Callable[[Any], Any]) -> tuple[Any, Any, bool]:
+        """Return the value of a node, its answer to a question, and whether they hold only for calls like the example.
+
+        Raises:
+            Unknown: Only the run can tell it.
+        """
+        try:
+            value, assumed = self._known.value(node)
+            return value, _converted(value, convert), assumed
+        except (Unknown, RuntimeError, TypeError, ValueError):
+            if self._real is None:
+                raise Unknown from None
+        value = self._real.of(node)
+        try:
+            return value, _converted(value, convert), True
+        except (RuntimeError, TypeError, ValueError):
+            raise Unknown from None
+
     def _decide(self, obj: Proxy, asked_for: str, code: str, convert: Callable[[Any], Any]) -> Any:
         try:
-            value, assumed = self._known.value(obj.node)
-            answer = convert(value)
-        except (Unknown, RuntimeError, TypeError, ValueError):
+            value, answer, assumed = self._answer_of(obj.node, convert)
+        except Unknown:
             self.lift_asking()
             raise data_dependent(obj, asked_for, code) from None
         if assumed:
@@ -311,8 +332,8 @@ class TracerBase:
     def _value_now(self, obj: Proxy) -> bool:
         """Return what a flag is at capture, without a guard; true where that isn't known."""
         try:
-            return bool(self._known.value(obj.node)[0])
-        except (Unknown, RuntimeError):
+            return bool(self._answer_of(obj.node, bool)[1])
+        except Unknown:
             return True
 
     def to_bool(self, obj: Proxy) -> bool:
@@ -349,7 +370,9 @@ class TracerBase:
         try:
             value, assumed = self._known.value(obj.node)
         except Unknown:
-            raise data_dependent(obj, asked_for, "ST013") from None
+            if self._real is None:
+                raise data_dependent(obj, asked_for, "ST013") from None
+            return self._decide(obj, asked_for, "ST013", lambda value: value)
         if isinstance(value, torch.Tensor):
             return obj
         if assumed and obj.node not in self._guarded:
@@ -429,3 +452,10 @@ class GraphAppendingTracer(TracerBase):
         """Return what a target reads from the module that owns the graph."""
         owner = self.graph.owning_module
         return None if owner is None else find_module(owner, target)
+
+
+def _converted(value: Any, convert: Callable[[Any], Any]) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return convert(value)
+    with unwatched(), outside_modes():
+        return convert(value)

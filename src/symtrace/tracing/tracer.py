@@ -36,6 +36,7 @@ from .mode import CaptureMode
 from .preparation import Preparation
 from .process_state import RandomStates, new_hooks, next_hook, swapped_tensor
 from .proxy import ParameterProxy, Proxy
+from .real_values import RealValues
 from .recording import Scope
 from .roots import as_called, is_lazy, with_self
 from .shared_names import KeptNames
@@ -278,11 +279,13 @@ class Tracer(Preparation):
                 self.examples[node] = example
             return self.proxy(node)
         if hooks.original_isinstance(concrete, torch.Tensor):
-            self.examples[node] = concrete
-            self.real_examples.add(node)
-            return self.proxy(node)
+            return self._real_input(node, concrete)
         guards.append((node, concrete))
         return concrete
+
+    def _real_input(self, node: Node, example: torch.Tensor) -> Proxy:
+        self.examples[node] = self.real_examples[node] = example
+        return self.proxy(node)
 
     def _placeholder(
         self, target: str, args: tuple[Any, ...], annotation: Any, name: str | None = None
@@ -321,6 +324,8 @@ class Tracer(Preparation):
             if is_placeholder(leaf):
                 _hand_over(leaf, node)
                 given.append(self.proxy(node))
+            elif hooks.original_isinstance(leaf, torch.Tensor):
+                given.append(self._real_input(node, leaf))
             else:
                 guards.append((node, leaf))
                 given.append(leaf)
@@ -414,6 +419,8 @@ class Tracer(Preparation):
                 self._patch(patches, function)
                 with self._mode():
                     call, args = self.create_args_for_root(function, is_module, concrete_args)
+                    if self.real_examples:
+                        self._real = RealValues(self, self.root, self.real_examples)
                     result = self._run(call, args)
                     self._output(result, returns)
             refuse_written(self)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+import torch
+import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
+
 from ...errors import TraceError
 from ...ir import Node
 from ...values import outside_modes
@@ -34,6 +37,7 @@ class ExampleAnswers(Tracer):
         _guard: Callable[..., None]
         _is_pinned: Callable[[Node], bool]
         as_proxy: Callable[..., Any]
+        node_of: Callable[..., Node]
         node_of_number: Callable[..., Node]
 
     def decide(self, number: Any) -> bool:
@@ -44,7 +48,7 @@ class ExampleAnswers(Tracer):
         """
         value = bool(number._value)
         node = self.node_of_number(number)
-        if number.is_open:
+        if number.is_open and not self._follows(node):
             self.lift_asking()
             if not asks_for_flag(node):
                 raise self._refuse(number, "bool", "ST012")
@@ -52,6 +56,22 @@ class ExampleAnswers(Tracer):
             node = self.create_node("call_function", bool, (node,), {})
         self._guard(node, value)
         return value
+
+    def _follows(self, source: Any) -> bool:
+        """Tell whether a value that data decides is that of the examples, so that a guard settles it."""
+        if self._real is None:
+            return False
+        node = self.node_of(source)
+        return not asks_for_flag(node) and self._real.knows(node)
+
+    def _as_given(self, node: Node, value: Any) -> Any:
+        """Return what the real examples give where what was made up for data has other numbers or sizes."""
+        if not self._follows(node):
+            return value
+        real = cast(Any, self._real).of(node)
+        if _numbers_and_sizes(real) == _numbers_and_sizes(value):
+            return value
+        return pytree.tree_map_only(torch.Tensor, self._evaluator.fresh, real)
 
     def _settled(self, value: Any) -> Any:
         """Return a traced number that was pinned as a plain one."""
@@ -63,10 +83,11 @@ class ExampleAnswers(Tracer):
         Raises:
             DataDependentError: ST013, the data decides it.
         """
-        if number.is_open and not asks_for_flag(self.node_of_number(number)):
+        node = self.node_of_number(number)
+        if number.is_open and not asks_for_flag(node) and not self._follows(node):
             self.lift_asking()
             raise self._refuse(number, asked_for, "ST013")
-        self._guard(self.node_of_number(number), number._value)
+        self._guard(node, number._value)
         return number._value
 
     def to_identity(self, obj: Any, asked_for: str) -> Any:
@@ -106,9 +127,16 @@ class ExampleAnswers(Tracer):
     def number_of(self, tensor: Any, kind: type, asked_for: str) -> Any:
         """Return `kind(tensor)` of a tensor of one element."""
         value, other, is_open = self._answer(tensor, kind)
-        if kind is not bool and self.keeps_control_flow and not self._has_content(tensor):
-            self.lift_asking()  # a fake tensor may know its number, but the next call has another
         node = self.create_node("call_function", kind, (self.create_arg(tensor),), {})
+        if is_open:
+            value = self._as_given(node, value)
+        if (
+            kind is not bool
+            and self.keeps_control_flow
+            and not self._has_content(tensor)
+            and not self._follows(node)
+        ):
+            self.lift_asking()  # a fake tensor may know its number, but the next call has another
         number = wrap_number(cast(Any, self), node, value, other, is_open)
         return number if kind is bool else self.pin(number, asked_for)
 
@@ -149,3 +177,9 @@ class ExampleAnswers(Tracer):
         if not self._is_only_shown():
             raise data_dependent(self.as_proxy(tensor), "format", "ST013")
         return f"<{self.create_arg(tensor).name}>"
+
+
+def _numbers_and_sizes(value: Any) -> list[Any]:
+    return [
+        tuple(leaf.shape) if isinstance(leaf, torch.Tensor) else leaf for leaf in pytree.tree_leaves(value)
+    ]

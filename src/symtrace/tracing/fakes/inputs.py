@@ -32,6 +32,9 @@ class ExampleInputs:
     dynamic: Any = True
     """As the argument of `capture`."""
 
+    follows_data: bool = False
+    """Whether what the data of the examples decides is followed, each decision with a guard."""
+
     _input_containers: Snapshot
 
     if TYPE_CHECKING:
@@ -40,6 +43,7 @@ class ExampleInputs:
         _evaluator: Evaluator
         _inputs: list[Any]
         _given: dict[Node, Any]
+        real_examples: dict[Node, Any]
         _example_values: dict[str, Any]
         _placeholder: Callable[..., Node]
         _specialise: Callable[..., None]
@@ -85,6 +89,8 @@ class ExampleInputs:
                 values[argument.name] = example
             else:
                 values[argument.name] = self._given[node] = self._example(example, node, checks)
+                if self.follows_data or argument.name in concrete:
+                    self.real_examples[node] = example
         if self._free:
             known = "the name of a parameter that is a tensor"
             raise ArgumentError(

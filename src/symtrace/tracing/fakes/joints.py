@@ -43,16 +43,19 @@ class ExampleJoints(Joints):
         _alias: Callable[[Any], Any]
         _answer: Callable[[Any, type], tuple[Any, Any, bool]]
         node_of: Callable[[Any], Node]
+        _follows: Callable[[Any], bool]
 
         track: Callable[..., Any]
 
     def is_open(self, value: Any) -> bool:
         """Tell whether only the run can say if a traced value is true."""
         if type(value) is FakeTensor:
-            return self._answer(value, bool)[2]
+            return self._answer(value, bool)[2] and not self._follows(self.create_arg(value))
         if type(value) is TracedList:
             return True
-        return bool(value.is_open) if issubclass(type(value), _Traced) else super().is_open(value)
+        if not issubclass(type(value), _Traced):
+            return super().is_open(value)
+        return bool(value.is_open) and not self._follows(value._source)
 
     def prefers_else(self, test: Any) -> bool:
         """Tell whether the example goes the second way."""
@@ -219,7 +222,8 @@ class ExampleJoints(Joints):
         if type(value) is FakeTensor:
             with hooks.unwatched():
                 other = self._evaluator.other(value)
-                return value.dim() > 0 and value.shape[0] != other.shape[0]
+                is_open = value.dim() > 0 and value.shape[0] != other.shape[0]
+            return is_open and not self._follows(self.create_arg(value))
         return issubclass(type(value), Proxy)
 
     def samples_of(self, value: Any) -> list[Any]:

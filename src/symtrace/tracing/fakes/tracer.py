@@ -135,7 +135,9 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         is_of_any_length = (
             is_open and cls in (tuple, list) and cls is type(other) and len(value) != len(other)
         )
-        if is_of_any_length and self.keeps_control_flow:
+        if is_of_any_length and self._follows(source):
+            self._guard_length(source, value)
+        elif is_of_any_length and self.keeps_control_flow:
             return TracedList(self.node_of(source), self, value, other, cls)
         if issubclass(cls, tuple | list):
             others = (
@@ -305,6 +307,8 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
             self._parts.clear()  # what was read of a shape is no longer so
         if not is_open and (type(value) in NUMBERS or type(value) is hooks.real_size):
             self.facts[node] = value
+        if is_open:
+            value = self._as_given(node, value)
         result = self.track(value, other, node, is_open)
         if self.several:
             self.pass_on_several((args, kwargs), result)
