@@ -9,29 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, SymtraceError, TraceError, UsageError
 from .inputs import Inputs, parse_inputs
+from .options import TargetOptions
 from .output import progress
 from .targets import load_program
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..runtime import GraphModule
 
 __all__ = ["capture_target"]
 
 
-def capture_target(
-    target: str, tensors: Sequence[str] = (), expression: str | None = None
-) -> tuple[GraphModule, Inputs]:
+def capture_target(target: str, options: TargetOptions) -> tuple[GraphModule, Inputs]:
     """Load, capture and, when there are inputs, run the target once so that its nodes know their shapes.
 
     Raises:
-        UsageError: The target or the inputs can't be used (ST401, ST403, ST404, ST408).
+        UsageError: The target, its configuration or the inputs can't be used (ST401, ST403, ST404, ST408, ST410).
         TraceError: The program can't be captured.
     """
     with progress(f"loading {target}"):
-        program = load_program(target)
-        inputs = parse_inputs(tensors, expression)
+        program = load_program(target, options.config)
+        inputs = parse_inputs(options.tensors, options.expression)
     with progress(f"capturing {target}"):
         gm = _capture(target, program, inputs)
     if inputs:

@@ -12,7 +12,8 @@ import click
 from .._base.files import replace_files
 from ..errors import UsageError
 from .capturing import capture_target
-from .inputs import Inputs, input_options
+from .inputs import Inputs
+from .options import TargetOptions, target_options
 from .output import console, progress
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ __all__ = ["command"]
 @click.command("code")
 @click.argument("target")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The .py file to write.")
-@input_options
-def command(target: str, output: str, tensors: tuple[str, ...], expression: str | None) -> None:
+@target_options
+def command(target: str, output: str, options: TargetOptions) -> None:
     """Write the captured TARGET as a Python FILE that can be imported on its own.
 
     The file defines the module's class and an object `model` of it. Larger tensors go into a
@@ -38,7 +39,7 @@ def command(target: str, output: str, tensors: tuple[str, ...], expression: str 
     if path.suffix != ".py" or not path.stem.isidentifier():
         reason = "a file that can be imported has a name such as `model.py`"
         raise UsageError("ST405", path=output, reason=reason)
-    gm, inputs = capture_target(target, tensors, expression)
+    gm, inputs = capture_target(target, options)
     with progress(f"writing {output}"):
         written = standalone(gm)
         files = _files(written, path)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from .capturing import capture_target
-from .inputs import input_options
+from .options import TargetOptions, target_options
 from .output import console
 
 __all__ = ["command", "print_marked"]
@@ -18,13 +18,11 @@ _STYLES = {"-": "red", "+": "green", "m": "yellow", "~": "yellow", "@": "dim", "
 @click.command("diff")
 @click.argument("first")
 @click.argument("second", required=False)
-@input_options
+@target_options
 @click.option(
     "--run", "text", help="Compare FIRST with what these passes make of it, instead of with SECOND."
 )
-def command(
-    first: str, second: str | None, tensors: tuple[str, ...], expression: str | None, text: str | None
-) -> None:
+def command(first: str, second: str | None, options: TargetOptions, text: str | None) -> None:
     """Print where the graphs of two programs differ, node by node, and the modules that they use."""
     import copy
 
@@ -32,9 +30,9 @@ def command(
 
     if (second is None) == (text is None):
         raise click.UsageError("give either a SECOND program or --run")
-    left, _ = capture_target(first, tensors, expression)
+    left, _ = capture_target(first, options)
     if second is not None:
-        right, _ = capture_target(second, tensors, expression)
+        right, _ = capture_target(second, options)
     else:
         from ..passes import Pipeline
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .capturing import capture_target
-from .inputs import input_options
+from .options import TargetOptions, target_options
 from .output import console, progress
 
 __all__ = ["command"]
@@ -16,12 +16,12 @@ __all__ = ["command"]
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="The suffix picks the format: .svg, .dot, …"
 )
-@input_options
-def command(target: str, output: str, tensors: tuple[str, ...], expression: str | None) -> None:
+@target_options
+def command(target: str, output: str, options: TargetOptions) -> None:
     """Draw the graph of TARGET into FILE; with inputs, shapes and dtypes too."""
     from ..visualize import draw
 
-    gm, _ = capture_target(target, tensors, expression)
+    gm, _ = capture_target(target, options)
     with progress(f"drawing {output}"):
         path = draw(gm, output)
     console().print(f"wrote {path}: {len(gm.graph.nodes)} nodes", markup=False)

@@ -1,4 +1,4 @@
-"""Example inputs: `--input 1x3x224x224:float32` and `--inputs EXPR`."""
+"""Example inputs: `--input 1x3x224x224:float32`, `--input mask=1x8:bool` and `--inputs EXPR`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from ..errors import UsageError
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Inputs", "input_options", "parse_inputs", "parse_tensor"]
+__all__ = ["Inputs", "parse_inputs", "parse_tensor"]
 
 _SPEC = re.compile(r"(?P<sizes>scalar|\d+(x\d+)*)(:(?P<dtype>\w+))?")
 _SEED = 0
@@ -90,7 +88,15 @@ def parse_inputs(tensors: Sequence[str], expression: str | None) -> Inputs:
         UsageError: One can't be read (ST403, ST404), or both kinds are given (ST404).
     """
     if expression is None:
-        return Inputs(tuple(parse_tensor(text, seed) for seed, text in enumerate(tensors)))
+        args: list[torch.Tensor] = []
+        kwargs: dict[str, torch.Tensor] = {}
+        for seed, text in enumerate(tensors):
+            name, is_named, described = text.partition("=")
+            if is_named:
+                kwargs[name.strip()] = parse_tensor(described, seed)
+            else:
+                args.append(parse_tensor(text, seed))
+        return Inputs(tuple(args), kwargs)
     if tensors:
         raise UsageError("ST404", text=expression, reason="give either --input or --inputs, not both")
     import torch
@@ -105,20 +111,3 @@ def parse_inputs(tensors: Sequence[str], expression: str | None) -> Inputs:
             "ST404", text=expression, reason="it is not what stands between the parentheses of a call"
         )
     return made
-
-
-def input_options(command: Any) -> Any:
-    """Add `--input` and `--inputs` to a command."""
-    command = click.option(
-        "--inputs",
-        "expression",
-        metavar="EXPR",
-        help="All arguments as Python, e.g. 'torch.ones(2), mask=None'.",
-    )(command)
-    return click.option(
-        "--input",
-        "tensors",
-        metavar="SIZES[:DTYPE]",
-        multiple=True,
-        help="One tensor argument, e.g. 1x3x224x224 or 8x16:int64; may be repeated.",
-    )(command)

@@ -64,8 +64,8 @@ def cli() -> None:
     """Capture a PyTorch program as a graph you can read, check, edit and run again as Python.
 
     TARGET is `module.path:name` or `path/to/file.py:name`. It names a module object, a class of
-    modules (called without arguments), a function that returns a module (such as
-    torchvision.models:resnet18) or a function that is itself the program.
+    modules, a function that returns a module (such as torchvision.models:resnet18) or a function that is
+    itself the program.
     """
 
 

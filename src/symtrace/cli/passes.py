@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .capturing import capture_target
-from .inputs import input_options
+from .options import TargetOptions, target_options
 from .output import console
 
 __all__ = ["command"]
@@ -13,7 +13,7 @@ __all__ = ["command"]
 
 @click.command("passes")
 @click.argument("target", required=False)
-@input_options
+@target_options
 @click.option("--run", "text", help="Passes to run on TARGET, such as dce,cse,fuse-conv-bn{eval-only=true}.")
 @click.option("--diff", "with_diff", is_flag=True, help="Print what each pass changed.")
 @click.option(
@@ -21,8 +21,7 @@ __all__ = ["command"]
 )
 def command(
     target: str | None,
-    tensors: tuple[str, ...],
-    expression: str | None,
+    options: TargetOptions,
     text: str | None,
     with_diff: bool,
     training: bool,
@@ -42,7 +41,7 @@ def command(
 
     chosen = text if text is not None else TRAINING if training else EVALUATION
     reading = Pipeline(chosen)  # a slip in the text shows before the model is built
-    gm, inputs = capture_target(target, tensors, expression)
+    gm, inputs = capture_target(target, options)
     gm.train(training)
     verify = tuple(inputs.args) if inputs and not inputs.kwargs else None
     pipeline = Pipeline(reading.passes, keep_diffs=with_diff, verify=verify)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .capturing import capture_target
-from .inputs import input_options
+from .options import TargetOptions, target_options
 from .output import console, print_whole
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 @click.command("show")
 @click.argument("target")
-@input_options
+@target_options
 @click.option(
     "--format",
     "form",
@@ -27,9 +27,9 @@ __all__ = ["command"]
     show_default=True,
     help="By module, one row per node, or as Python.",
 )
-def command(target: str, tensors: tuple[str, ...], expression: str | None, form: str) -> None:
+def command(target: str, options: TargetOptions, form: str) -> None:
     """Print the graph of TARGET; with inputs, shapes and dtypes too."""
-    gm, _ = capture_target(target, tensors, expression)
+    gm, _ = capture_target(target, options)
     if form == "tree":
         from ..visualize import graph_tree
 

@@ -9,7 +9,9 @@ import os
 import sys
 import types
 import typing
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import UsageError
@@ -124,34 +126,60 @@ def _parameters(function: Any) -> list[inspect.Parameter] | None:
         return None
 
 
-def _from_factory(target: str, function: Any, module_class: type) -> Any:
+def _needed(parameters: list[inspect.Parameter], config: Mapping[str, Any]) -> list[str]:
+    """Return the names of parameters that a call with `config` lacks."""
+    fillers = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        p.name
+        for p in parameters
+        if p.default is inspect.Parameter.empty and p.kind not in fillers and p.name not in config
+    ]
+
+
+def _from_factory(target: str, function: Any, module_class: type, config: Mapping[str, Any]) -> Any:
     """Return the module that `function` makes, or the function itself where it is the program."""
     parameters = _parameters(function)
-    fillers = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    free = parameters is not None and all(
-        p.default is not inspect.Parameter.empty or p.kind in fillers for p in parameters
-    )
-    annotated = _returns_module(function, module_class)
-    if not free:
-        if annotated:
-            needed = ", ".join(p.name for p in parameters or () if p.default is inspect.Parameter.empty)
-            raise _refusal(target, f"it makes a module but needs arguments: {needed}")
+    needed = None if parameters is None else _needed(parameters, config)
+    makes_module = _returns_module(function, module_class) or bool(config)
+    if needed and makes_module:
+        raise _refusal(target, f"it makes a module but needs arguments: {', '.join(needed)}")
+    if needed or (needed is None and not config):
         return function
     try:
-        made = function()
+        made = function(**config)
     except Exception as error:
-        if annotated or not parameters:
+        if makes_module or not parameters:
             raise _refusal(target, f"calling it failed: {_brief(error)}") from error
         return function
+    if config and not isinstance(made, module_class):
+        raise _refusal(
+            target, f"with --config it gives an object of class `{type(made).__name__}`, not a module"
+        )
     return made if isinstance(made, module_class) else function
 
 
-def load_program(target: str) -> Any:
+def _from_class(target: str, cls: Any, config: Mapping[str, Any]) -> Any:
+    """Return a module of a class, which may take one object with its configuration, as models of transformers do."""
+    configuration = getattr(cls, "config_class", None)
+    given = ", ".join(f"{name}={value!r}" for name, value in config.items())
+    try:
+        if isinstance(configuration, type):
+            return cls(configuration(**config))
+        return cls(**config)
+    except Exception as error:
+        raise _refusal(target, f"`{cls.__name__}({given})` failed: {_brief(error)}") from error
+
+
+def load_program(target: str, config: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Return the program that `target` names: an `nn.Module` or a function.
 
-    A module object is the program. A class of modules is called without arguments. A function that can
-    be called without arguments and then returns a module is a factory, and that module is the program;
-    any other function is itself the program.
+    A module object is the program. A class of modules is called with `config`, or with an object of its `config_class`
+    made from it. A function that can be called with `config` and then returns a module is a factory, and that module is
+    the program; any other function is itself the program.
+
+    Args:
+        target: As `load_target` takes it.
+        config: Keyword arguments.
 
     Raises:
         UsageError: There is no such thing, it is no program, or making the module failed (ST401).
@@ -160,14 +188,13 @@ def load_program(target: str) -> Any:
     from torch import nn
 
     if isinstance(found, nn.Module):
+        if config:
+            raise _refusal(target, "it is a module already; --config is for classes and factories")
         return found
     if isinstance(found, type):
         if not issubclass(found, nn.Module):
             raise _refusal(target, f"`{found.__name__}` is a class, but not of modules")
-        try:
-            return found()
-        except Exception as error:
-            raise _refusal(target, f"`{found.__name__}()` failed: {_brief(error)}") from error
+        return _from_class(target, found, config)
     if not callable(found):
         raise _refusal(target, f"it is an object of class `{type(found).__name__}`, not a program")
-    return _from_factory(target, found, nn.Module)
+    return _from_factory(target, found, nn.Module, config)

@@ -30,7 +30,7 @@ A target names a Python object: the importable module or the file it is in, a co
 (dots reach into classes and modules). What it names is then made into a program:
 
 - an `nn.Module` object is the program;
-- a class of modules is called without arguments;
+- a class of modules is called, with what `--config` gives;
 - a function whose parameters all have defaults is called, and if it returns an `nn.Module` (as
   `torchvision.models:resnet18` does) that module is the program;
 - any other function is itself the program.
@@ -176,5 +176,22 @@ define(
 `symtrace code` writes a file that is imported without the program it came from. Each layer and function
 in the graph must therefore be found again under the name it was imported by; a class or function
 defined inside another function, in `__main__`, or as a lambda has no such name.
+""",
+)
+define(
+    "ST410",
+    "configuration can't be read",
+    "can't read the configuration `{text}`: {reason}",
+    help=("write --config NAME=VALUE, once for each name",),
+    explain="""\
+`--config NAME=VALUE` is a keyword argument for the class or factory that the target names, or for its
+configuration class where it has one, as models of transformers do. The value is a Python literal, such
+as `2`, `0.5`, `True`, `None` or `[1, 2]`; anything else is taken as a string.
+""",
+    example="""\
+$ symtrace show torchvision.models:resnet18 --config num_classes
+""",
+    remedy="""\
+$ symtrace show torchvision.models:resnet18 --config num_classes=10
 """,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -16,8 +15,8 @@ from ..ops import program
 from ..runtime import Graph, GraphModule
 from ..runtime.own_tensors import OwnTensors
 from ..runtime.submodules import own_modules
-from .fakes import ExampleTracer
 from .fallback import POLICIES
+from .options import CaptureOptions, make_tracer
 from .tracer import Tracer
 
 __all__ = ["capture", "symbolic_trace"]
@@ -58,7 +57,7 @@ def symbolic_trace(
         add = relu + 1;  relu = None
         return add
     """
-    return _capture(root, concrete_args, (), {}, tuple(leaves))
+    return _capture(root, concrete_args, (), {}, CaptureOptions(tuple(leaves), keeps_control_flow=False))
 
 
 def capture(
@@ -117,39 +116,12 @@ def capture(
         raise ArgumentError("ST031", argument="control_flow", expected="'graph' or 'refuse'",
                             actual=repr(control_flow))  # fmt: skip
     examples = tuple(args or ()), dict(kwargs or {})
-    module = _capture(root, concrete_args, *examples, tuple(leaves), dynamic, control_flow == "graph",
-                      values == "real")  # fmt: skip
+    options = CaptureOptions(tuple(leaves), control_flow == "graph", dynamic, values == "real")
+    module = _capture(root, concrete_args, *examples, options)
     policy = POLICIES[on_guard_failure]
     if policy is not None:
-        module.__dict__["on_guard_failure"] = policy(root)
+        module.__dict__["on_guard_failure"] = policy(root, options)
     return module
-
-
-class _Leaves(Tracer):
-    """A tracer with further leaves."""
-
-    def __init__(self, leaves: tuple[Any, ...]) -> None:
-        functions = tuple(leaf for leaf in leaves if inspect.isfunction(leaf))
-        super().__init__(autowrap_functions=tuple(leaf for leaf in leaves if inspect.isbuiltin(leaf)))
-        self.leaf_functions = functions
-        self._classes = tuple(leaf for leaf in leaves if isinstance(leaf, type))
-        self._packages = tuple(leaf for leaf in leaves if isinstance(leaf, str))
-
-    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        if isinstance(m, self._classes):
-            return True
-        name = type(m).__module__
-        if any(name == package or name.startswith(f"{package}.") for package in self._packages):
-            return True
-        return super().is_leaf_module(m, module_qualified_name)
-
-
-class _LeafTracer(_Leaves):
-    """Traces without examples."""
-
-
-class _LeafExampleTracer(_Leaves, ExampleTracer):
-    """Traces with examples."""
 
 
 def _capture(
@@ -157,17 +129,9 @@ def _capture(
     concrete_args: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    leaves: tuple[Any, ...],
-    dynamic: Any = True,
-    keeps_control_flow: bool = False,
-    follows_data: bool = False,
+    options: CaptureOptions,
 ) -> GraphModule:
-    kind = _LeafExampleTracer if args or kwargs else _LeafTracer
-    tracer = kind(leaves)
-    tracer.keeps_control_flow = keeps_control_flow
-    if isinstance(tracer, ExampleTracer):
-        tracer.dynamic = dynamic
-        tracer.follows_data = follows_data
+    tracer = make_tracer(options, has_examples=bool(args or kwargs))
     graph = _trace(tracer, root, concrete_args, args, kwargs)
     if isinstance(root, nn.Module):
         tensors = OwnTensors(root)

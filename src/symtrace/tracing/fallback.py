@@ -10,7 +10,7 @@ from ..errors import GuardError
 from ..runtime import Graph, GraphModule
 from ..runtime.compiled import Compiled, compile_source
 from ..runtime.rollback import Rollback
-from .fakes import ExampleTracer
+from .options import CaptureOptions, make_tracer
 
 __all__ = ["POLICIES", "CaptureAgain", "RunOriginal"]
 
@@ -28,9 +28,10 @@ class RunOriginal:
 
     Args:
         root: What was captured.
+        options: How.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, options: CaptureOptions) -> None:
         self._function = None if isinstance(root, nn.Module) else root
 
     def __call__(self, module: GraphModule, args: Any, kwargs: Any) -> Any:
@@ -46,18 +47,20 @@ class CaptureAgain:
 
     Args:
         root: What was captured.
+        options: How, and how it is captured again.
 
     Attributes:
         variants: What was captured since, the latest used first.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, options: CaptureOptions) -> None:
+        self._options = options
         self._function = None if isinstance(root, nn.Module) else root
         self.variants: list[tuple[Graph, Compiled]] = []
 
     def __reduce__(self) -> Any:
         # A copy captures for itself: what was compiled belongs to one module.
-        return _capture_again, (self._function,)
+        return _capture_again, (self._function, self._options)
 
     def __call__(self, module: GraphModule, args: Any, kwargs: Any) -> Any:
         """Answer a call that a guard has refused."""
@@ -71,15 +74,16 @@ class CaptureAgain:
             self.variants.remove(variant)
             self.variants.insert(0, variant)
             return result
-        graph = ExampleTracer().trace(self._function or _original(module), None, *args, **kwargs)
+        tracer = make_tracer(self._options, has_examples=True)
+        graph = tracer.trace(self._function or _original(module), None, *args, **kwargs)
         module.hold_interned(graph)
         compiled = compile_source(graph.python_code("self"), type(module).__name__)
         self.variants.insert(0, (graph, compiled))
         return compiled.function(module, *args, **kwargs)
 
 
-def _capture_again(function: Any) -> CaptureAgain:
-    return CaptureAgain(function if function is not None else nn.Module())
+def _capture_again(function: Any, options: CaptureOptions) -> CaptureAgain:
+    return CaptureAgain(function if function is not None else nn.Module(), options)
 
 
 POLICIES: dict[str, Any] = {"raise": None, "original": RunOriginal, "recapture": CaptureAgain}

@@ -169,3 +169,48 @@ def test_a_file_that_can_not_be_imported_is_refused_and_forgotten(model, text, r
     model.write_text(text)
     assert reason in refusal(f"{model}:Net")
     assert model.stem not in sys.modules
+
+
+def test_config_is_what_a_class_or_factory_is_called_with(model):
+    assert load_program(f"{model}:Net", {"width": 7}).lin.in_features == 7
+    assert load_program(f"{model}:Needy", {"width": 7}) is not None
+    assert load_program(f"{model}:annotated", {"width": 8}).lin.in_features == 8
+
+
+def test_a_class_with_a_configuration_class_gets_an_object_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    path = tmp_path / "model_configured.py"
+    path.write_text(
+        textwrap.dedent("""
+            from torch import nn
+
+            class Config:
+                def __init__(self, width=2):
+                    self.width = width
+
+            class Model(nn.Module):
+                config_class = Config
+
+                def __init__(self, config):
+                    super().__init__()
+                    self.lin = nn.Linear(config.width, 1)
+        """)
+    )
+    assert load_program(f"{path}:Model").lin.in_features == 2
+    assert load_program(f"{path}:Model", {"width": 5}).lin.in_features == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "reason"),
+    [
+        ("ready", {"width": 1}, "it is a module already; --config is for classes and factories"),
+        ("Net", {"size": 1}, "unexpected keyword argument 'size'"),
+        ("factory", {"size": 1}, "unexpected keyword argument 'size'"),
+        ("program", {"scale": 2}, "needs arguments: x"),
+        ("all_defaults", {"x": 2}, "an object of class `int`, not a module"),
+    ],
+)
+def test_a_config_that_does_not_fit_is_refused(model, name, config, reason):
+    with pytest.raises(UsageError, match="ST401") as caught:
+        load_program(f"{model}:{name}", config)
+    assert reason in caught.value.diagnostic.message

@@ -188,3 +188,20 @@ def test_a_module_that_cannot_be_copied_is_refused_with_the_reason():
 def test_another_word_for_values_is_refused():
     with pytest.raises(ArgumentError, match="'fake' or 'real'"):
         symtrace.capture(by_sum, (torch.ones(1),), values="true")
+
+
+def test_a_capture_again_follows_the_data_of_the_call_as_well():
+    module = symtrace.capture(by_number, (torch.tensor([2.0]),), values="real", on_guard_failure="recapture")
+    for most in (2.0, 3.0, 1.0, 3.0):
+        x = torch.tensor([most, 0.5])
+        assert is_same(module(x), by_number(x))
+
+
+def test_a_capture_again_keeps_decisions_as_the_first_one_did():
+    def program(x):
+        y = x * 2 if x.shape[0] > 2 else x * 3
+        return y if y.sum() > 0 else -y
+
+    module = symtrace.capture(program, (torch.ones(2),), on_guard_failure="recapture")
+    for x in (torch.ones(2), torch.ones(3), -torch.ones(3), -torch.ones(2)):
+        assert torch.equal(module(x), program(x))
