@@ -16,6 +16,7 @@ from .blocks import with_blocks
 from .codegen import root_name
 from .globals import Globals
 from .literals import annotation_text, value_text
+from .parents import bind_parents
 from .regions import RegionWriter
 from .statements import statement, with_statement
 
@@ -33,11 +34,13 @@ class PythonCode:
         src: Text that defines `forward`.
         globals: Objects that the text names.
         line_map: Names of nodes by line of `src`, from 1.
+        executed: What is compiled in place of `src`, line by line the same, if anything.
     """
 
     src: str
     globals: dict[str, Any]
     line_map: dict[int, str] = field(default_factory=dict)
+    executed: str = ""
 
 
 def generate(
@@ -83,9 +86,12 @@ def generate(
             head = "\n" + head
     finally:
         codegen._names = None
-    body = "".join(lines)
-    indented = "".join(f"    {line}\n" if line else "\n" for line in body.split("\n")[:-1])
-    source = f"\n\n{head}\n{indented}    "
+    source = _function_text(head, lines)
+    executed = ""
+    is_plain = type(codegen).gen_fn_def.__module__ == __package__ + ".codegen"
+    if is_plain and codegen._body_transformer is None:
+        others = bind_parents(graph, lines, owners, root, names, _is_block)
+        executed = "" if others is lines else _function_text(head, others)
     start = head.count("\n") + 4
     line_map = {}
     line = start
@@ -94,9 +100,15 @@ def generate(
             line_map[line + text.count("\n") - 1] = owner
         line += text.count("\n")
     table = names.finish()
-    if type(codegen).gen_fn_def.__module__ != __package__ + ".codegen":
+    if not is_plain:
         table.setdefault("torch", torch)  # a `def` line written by hand may name it
-    return PythonCode(source, table, line_map)
+    return PythonCode(source, table, line_map, executed)
+
+
+def _function_text(head: str, lines: list[str]) -> str:
+    body = "".join(lines)
+    indented = "".join(f"    {line}\n" if line else "\n" for line in body.split("\n")[:-1])
+    return f"\n\n{head}\n{indented}    "
 
 
 def _follow(before: list[str], owners: list[str], lines: list[str]) -> list[str]:
@@ -219,6 +231,10 @@ def _has_regions(node: Node) -> bool:
     # Asked of each node, of which hardly one has so many arguments.
     args = node._args
     return len(args) > 3 and (type(args[0]) is Region or type(args[1]) is Region)
+
+
+def _is_block(node: Node) -> bool:
+    return node._target is enter_mode or _has_regions(node)
 
 
 def _source_comment(frame: Any, indent: str) -> str:

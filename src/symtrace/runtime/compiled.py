@@ -44,7 +44,7 @@ def compile_source(code: PythonCode, module_name: str, place: str = "") -> Compi
     filename = f"{FILE_PREFIX}{module_name}.{next(_numbers)}>{place}"
     # Without a `__name__`: torch.compile would import the module of that name.
     namespace: dict[str, Any] = dict(code.globals)
-    exec(compile(code.src, filename, "exec", dont_inherit=True), namespace)
+    exec(compile(code.executed or code.src, filename, "exec", dont_inherit=True), namespace)
     namespace["forward"].__module__ = "symtrace.generated"
     compiled = Compiled(namespace["forward"], code, filename)
     # Without a time stamp: linecache keeps such an entry until it is taken out.

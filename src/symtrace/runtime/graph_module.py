@@ -383,6 +383,9 @@ class GraphModule(nn.Module):
     # ------------------------------------------------------------------ the original's other attributes
 
     def __getattr__(self, name: str) -> Any:
+        modules = self.__dict__.get("_modules")
+        if modules is not None and name in modules:  # what generated code asks for at every turn
+            return modules[name]
         try:
             return super().__getattr__(name)
         except AttributeError:
