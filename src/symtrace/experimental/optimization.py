@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, MutableMapping
+from typing import Any
 
 from torch import nn
 
 from ..errors import ArgumentError
 from ..ir import Node
 from ..passes.dropout import remove_dropout as _remove_dropout
+from ..passes.errors import PassError
 from ..passes.fuse_conv_bn import fuse_conv_bn
+from ..passes.standard import EVALUATION, optimize
 from ..runtime import Graph, GraphModule
-from ..tracing import symbolic_trace
+from ..tracing import Tracer, symbolic_trace
 
 __all__ = [
     "UnionFind",
     "extract_subgraph",
     "fuse",
     "matches_module_pattern",
+    "optimize_for_inference",
     "remove_dropout",
     "replace_node_module",
 ]
@@ -87,6 +91,47 @@ def remove_dropout(model: nn.Module) -> GraphModule:
     gm = copy.deepcopy(model) if isinstance(model, GraphModule) else symbolic_trace(model)
     _remove_dropout(gm)
     return gm
+
+
+_STEPS = {"conv_bn_fuse": "fuse-conv-bn", "remove_dropout": "remove-dropout"}
+_LAYOUT = "mkldnn_layout_optimize"
+
+
+def optimize_for_inference(
+    model: nn.Module, pass_config: Mapping[str, Any] | None = None, tracer: type[Tracer] = Tracer
+) -> GraphModule:
+    """Return a model for inference: `symtrace.optimize` under the spelling of torch.fx.
+
+    Args:
+        model: Model in evaluation mode; it is left as it is.
+        pass_config: Switches: `conv_bn_fuse` and `remove_dropout` may be False. `mkldnn_layout_optimize`, a dict or
+            False, changes nothing: convolutions choose their layout themselves.
+        tracer: Class of the tracer to use.
+
+    Raises:
+        ArgumentError: A switch is not known, or of a wrong kind (ST112).
+        PassError: The model is in training mode (ST235).
+        TraceError: The model can't be traced.
+
+    >>> import torch
+    >>> model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.Dropout()).eval()
+    >>> [node.target for node in optimize_for_inference(model).graph.nodes]
+    ['input', '0', 'output']
+    """
+    config = dict(pass_config or {})
+    for name, value in config.items():
+        known = name == _LAYOUT and (value is False or isinstance(value, Mapping))
+        if not known and not (name in _STEPS and isinstance(value, bool)):
+            expected = f"True or False for {', '.join(_STEPS)}, a dict or False for {_LAYOUT}"
+            raise ArgumentError("ST112", what="pass_config", expected=expected, actual=f"{name}: {value!r}")
+    if model.training:
+        raise PassError("ST235", module=type(model).__name__)
+    without = {_STEPS[name] for name in _STEPS if config.get(name) is False}
+    passes = ",".join(name for name in EVALUATION.split(",") if name not in without)
+    own = tracer()
+    graph = own.trace(copy.deepcopy(model))
+    gm = GraphModule(own.root, graph, type(model).__name__)
+    return optimize(gm, evaluation=True, passes=passes, inplace=True)
 
 
 def _graph_module(model: nn.Module) -> GraphModule:

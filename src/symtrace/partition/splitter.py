@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,8 +12,10 @@ from torch import nn
 from ..analysis import effect_edges
 from ..ir import Node
 from ..passes.operator_support import OperatorSupportBase
+from ..passes.shape_prop import ShapeProp
 from ..rewrite.sources import check_graph_module
 from ..runtime import GraphModule
+from .acc_nodes import FxNetAccNodesFinder
 from .tags import split_by_tags
 
 __all__ = ["SplitResult", "_SplitterBase", "_SplitterSettingBase", "generate_inputs_for_submodules"]
@@ -39,11 +41,12 @@ class _SplitterSettingBase:
 
     Attributes:
         min_acc_module_size: Parts with fewer computing nodes are left to the rest.
-        allow_non_tensor: Not used: values of any kind may flow between parts.
+        allow_non_tensor: Numbers and other values that are no tensors may pass between the parts; else what gives them
+            to the rest, or gets them from there, is left to the rest.
     """
 
     min_acc_module_size: int = 1
-    allow_non_tensor: bool = True
+    allow_non_tensor: bool = False
 
 
 class _SplitterBase:
@@ -53,7 +56,7 @@ class _SplitterBase:
 
     Args:
         module: Module to split; it is left as it is.
-        sample_input: Arguments of one call, for `generate_split_results`.
+        sample_input: Arguments of one call, with which a copy of the module is run to see what is a tensor.
         operator_support: Tells which nodes are supported.
         settings: Settings.
         non_acc_submodule_name: Start of the names of the parts that are not supported.
@@ -73,14 +76,18 @@ class _SplitterBase:
         self.operator_support = operator_support
         self.settings = settings or _SplitterSettingBase()
         self.non_acc_submodule_name = non_acc_submodule_name
-        self.acc_nodes = self._supported(dict(module.named_modules()))
+        self.acc_nodes = self._find()
 
-    def _supported(self, modules: Mapping[str, nn.Module]) -> set[Node]:
-        return {
-            node
-            for node in self.module.graph.nodes
-            if node.op.startswith("call_") and self.operator_support.is_node_supported(modules, node)
-        }
+    def _find(self) -> set[Node]:
+        """Return the nodes for the backend."""
+        if self.settings.allow_non_tensor:
+            return FxNetAccNodesFinder(self.module, self.operator_support, True)()
+        trial = copy.deepcopy(self.module)
+        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+            ShapeProp(trial).propagate(*copy.deepcopy(tuple(self.sample_input)))
+        found = FxNetAccNodesFinder(trial, self.operator_support, False)()
+        pairs = zip(self.module.graph.nodes, trial.graph.nodes, strict=True)
+        return {node for node, tried in pairs if tried in found}
 
     def node_support_preview(self, dump_graph: bool = False) -> str:
         """Return which functions and modules are supported, and which are not."""
@@ -191,8 +198,6 @@ def generate_inputs_for_submodules(
         target_submodules: Paths of the submodules.
         deepcopy: Copy the arguments, so that later writes do not show.
     """
-    import copy
-
     found: dict[str, Any] = {}
     handles = []
     for name in target_submodules:

@@ -1,5 +1,6 @@
 """FX's spelling of `symtrace.partition.splitter`."""
 
+from ..partition.acc_nodes import FxNetAccNodesFinder
 from ..partition.splitter import (
     SplitResult,
     _SplitterBase,
@@ -7,4 +8,10 @@ from ..partition.splitter import (
     generate_inputs_for_submodules,
 )
 
-__all__ = ["SplitResult", "_SplitterBase", "_SplitterSettingBase", "generate_inputs_for_submodules"]
+__all__ = [
+    "FxNetAccNodesFinder",
+    "SplitResult",
+    "_SplitterBase",
+    "_SplitterSettingBase",
+    "generate_inputs_for_submodules",
+]

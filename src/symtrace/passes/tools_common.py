@@ -18,6 +18,7 @@ from .operator_support import CALLABLE_NODE_OPS, node_target, qualified_name
 
 __all__ = [
     "CALLABLE_NODE_OPS",
+    "FxNetAccFusionsFinder",
     "Names",
     "NodeList",
     "NodeSet",
@@ -72,6 +73,34 @@ def is_node_output_tensor(node: Node) -> bool:
     """
     kind = node.meta.get("type", None)
     return isinstance(kind, type) and issubclass(kind, torch.Tensor)
+
+
+class FxNetAccFusionsFinder:
+    """Finds groups of nodes of a backend between which something else than tensors passes.
+
+    Args:
+        module: A module whose nodes have `meta["type"]`, as `ShapeProp` notes it.
+        acc_nodes: The nodes of the backend.
+    """
+
+    def __init__(self, module: GraphModule, acc_nodes: set[Node]) -> None:
+        check_graph_module(module, "module")
+        self.module = module
+        self.nodes = list(module.graph.nodes)
+        self.acc_nodes = acc_nodes
+
+    def __call__(self) -> dict[Node, set[Node]]:
+        """Return for each node of a group the whole group."""
+        groups: dict[Node, set[Node]] = {}
+        for node in self.nodes:
+            if node not in self.acc_nodes or is_node_output_tensor(node):
+                continue
+            members = {node, *(user for user in node.users if user in self.acc_nodes)}
+            for group in {id(groups[one]): groups[one] for one in members if one in groups}.values():
+                members |= group
+            for one in members:
+                groups[one] = members
+        return groups
 
 
 def legalize_graph(gm: GraphModule) -> GraphModule:

@@ -2,9 +2,14 @@
 
 import pytest
 import torch
+import torch.fx.passes.operator_support as torch_support
+import torch.fx.passes.shape_prop as torch_shape_prop
+import torch.fx.passes.splitter_base as torch_splitter
+import torch.fx.passes.tools_common as torch_tools
 
+import symtrace
 from symtrace import symbolic_trace
-from symtrace.passes import net_min_base, splitter_base
+from symtrace.passes import net_min_base, operator_support, shape_prop, splitter_base, tools_common
 from symtrace.passes.operator_support import create_op_support
 from symtrace.passes.reinplace import reinplace
 
@@ -78,3 +83,49 @@ def test_reinplacing_with_sample_arguments():
     assert reinplace(gm, X) is gm
     assert [n.target for n in gm.graph.nodes if n.op == "call_method"] == ["neg", "add_", "relu_"]
     assert torch.equal(gm(X), (1 - X).relu())
+
+
+def numbers_between(x):
+    size = x.size(0)
+    number = size + 1
+    twice = number * 2
+    y = x * twice
+    z = x + size
+    return y.sin(), z.cos()
+
+
+def with_number(x, n):
+    a = x + n
+    b = a * a.size(0)
+    return b.sin()
+
+
+@pytest.mark.parametrize("unsupported", ["", "mul", "mul_1", "add", "size", "sin", "sin,size"])
+@pytest.mark.parametrize(("function", "inputs"), [(numbers_between, (X,)), (with_number, (X, 2))])
+def test_only_tensors_pass_between_the_backend_and_the_rest(function, inputs, unsupported):
+    results = []
+    for fx, finder, fusions in (
+        (torch.fx, torch_splitter.FxNetAccNodesFinder, torch_tools.FxNetAccFusionsFinder),
+        (symtrace, splitter_base.FxNetAccNodesFinder, tools_common.FxNetAccFusionsFinder),
+    ):
+        gm = fx.symbolic_trace(function)
+        (torch_shape_prop if fx is torch.fx else shape_prop).ShapeProp(gm).propagate(*inputs)
+        supports = (torch_support if fx is torch.fx else operator_support).create_op_support
+        support = supports(lambda _, node: node.name not in unsupported.split(","))
+        found = finder(gm, support, False)()
+        groups = fusions(gm, found)()
+        results.append(
+            ({n.name for n in found}, {n.name: {m.name for m in group} for n, group in groups.items()})
+        )
+    assert results[0] == results[1]
+
+
+def test_a_splitter_leaves_what_passes_numbers_to_the_rest():
+    gm = symbolic_trace(with_number)
+    support = create_op_support(lambda _, node: node.name != "mul")
+    names = {node.name for node in splitter_base._SplitterBase(gm, (X, 2), support).acc_nodes}
+    assert names == {"add", "sin"}
+    settings = splitter_base._SplitterSettingBase(allow_non_tensor=True)
+    names = {node.name for node in splitter_base._SplitterBase(gm, (X, 2), support, settings).acc_nodes}
+    assert names == {"add", "sin", "size"}
+    assert torch.equal(splitter_base._SplitterBase(gm, (X, 2), support)()(X, 2), with_number(X, 2))
