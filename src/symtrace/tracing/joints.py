@@ -15,6 +15,7 @@ from ..ir import Node
 from ..ops import program
 from ..runtime.graph import Graph
 from . import hooks
+from .blame import trace_error
 from .kinds import Mixed, kind_of
 from .known import Unknown
 from .proxy import Proxy
@@ -22,6 +23,7 @@ from .recording import TracerBase
 from .state import Replaced
 
 if TYPE_CHECKING:
+    from .assigned import AssignedContainers
     from .control_flow.levels import Level
     from .snapshot import Snapshot
     from .state import Paths
@@ -41,6 +43,8 @@ class Joints(TracerBase):
         _written: dict[tuple[int, str], Any]
         _replaced: dict[int, Any]
         _snapshot: Snapshot
+        _assigned: AssignedContainers
+        _record_write: Callable[..., None]
 
     keeps_control_flow = False
     """Whether decisions that traced values make are recorded, both ways."""
@@ -61,6 +65,7 @@ class Joints(TracerBase):
         self.graph = level.graph
         try:
             yield
+            self.record_filled()
         finally:
             self.levels.pop()
             self.graph = outer
@@ -71,6 +76,17 @@ class Joints(TracerBase):
                 elif name == "_replaced":
                     level.replaced = {key: one for key, one in self._replaced.items() if key not in before}
                 setattr(self, name, before)
+
+    def record_filled(self) -> None:
+        """Assign containers again that the program has filled after it assigned them to an attribute.
+
+        Raises:
+            TraceError: ST022, it has assigned one on one way of a decision and filled it after the ways met.
+        """
+        for module, name, value in self._assigned.changed(len(self.levels)):
+            if self._assigned.is_deeper(module, name, len(self.levels)):
+                raise trace_error("ST022", attribute=f"self.{name}")
+            self._record_write(module, name, value)
 
     def _tables(self) -> dict[str, Any]:
         """Return copies of what is remembered of nodes, by the name of the attribute."""

@@ -511,6 +511,7 @@ class Tracer(Preparation):
         return as_called(root, function, self._note_call) if name == "forward" else function
 
     def _output(self, result: Any, returns: Any) -> None:
+        self.record_filled()
         self._finish(self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns))
 
 

@@ -19,6 +19,7 @@ from ..ops import program
 from ..runtime.call_shape import CallShape
 from ..runtime.graph import find_module
 from . import hooks
+from .assigned import AssignedContainers
 from .blame import data_dependent, here, trace_error
 from .contexts import is_settled
 from .control_flow.levels import refusal
@@ -82,6 +83,7 @@ class Watcher(Joints):
         self._asked_class: set[Node] = set()
         self._handed_out: set[tuple[int, bool]] = set()
         self._replaced: dict[int, Replaced] = {}
+        self._assigned = AssignedContainers()
         self._kinds: dict[Node, type] = {}
         self._modes: list[bool] = []
         self._table_reads: tuple[str, types.CodeType] | None = None
@@ -236,6 +238,7 @@ class Watcher(Joints):
             path = self._paths.tensors[id(before)]
             self._replaced[id(before)] = Replaced(before, path, write.node, (id(mod), name))
         self._written[id(mod), name] = value
+        self._assigned.note(mod, name, value, len(self.levels))
 
     def _note_table(self, name: str, code: types.CodeType) -> None:
         """Note that a function of the program looks into the tables of modules, where assignments are not seen.
