@@ -57,8 +57,9 @@ def own_modules(root: nn.Module, tensors: OwnTensors | None = None, graph: Graph
     """Return a tree of modules of its own that shares only the parameters with `root`.
 
     Running or switching the copy leaves the original alone: buffers and flags are its own. Parameters are the same
-    objects, so that an optimiser sees both. Tied parameters, buffers and modules stay tied, and modules that are kept
-    in plain attributes, lists and dicts are replaced by their copies. So are tensors in lists, tuples and dicts.
+    objects, so that an optimiser sees both. Tied parameters, buffers and modules stay tied, and modules that are
+    kept in plain attributes, lists and dicts are replaced by their copies. So are tensors in lists, tuples and
+    dicts, and dicts that are attributes.
 
     Args:
         root: The module.
@@ -66,6 +67,7 @@ def own_modules(root: nn.Module, tensors: OwnTensors | None = None, graph: Graph
         graph: Functions among the arguments of its nodes, as of hooks that the program registers, get the copies.
     """
     copies: dict[int, Any] = {}
+    dicts: dict[int, dict[Any, Any]] = {}
     modules: list[nn.Module] = []
     for module in root.modules():
         if not isinstance(module, torch.jit.ScriptModule):  # which lives in C++ and is shared
@@ -92,7 +94,10 @@ def own_modules(root: nn.Module, tensors: OwnTensors | None = None, graph: Graph
         if len(state) > len(_STANDARD):
             for name in state.keys() - _STANDARD:
                 value = state[name]
-                state[name] = tensors.own(value) if is_plain(value) else with_copies(value, copies, tensors)
+                own_value = tensors.own(value) if is_plain(value) else with_copies(value, copies, tensors)
+                if type(value) is dict and own_value is value:  # which the program may fill
+                    own_value = dicts.setdefault(id(value), dict(value))
+                state[name] = own_value
     for node in (node for one in (() if graph is None else all_graphs(graph)) for node in one.nodes):
         if any(type(value) in _HOLDING for value in (*node.args, *node.kwargs.values())):
             node.args = tuple(rebound(value, copies, tensors) for value in node.args)

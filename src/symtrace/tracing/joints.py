@@ -46,9 +46,6 @@ class Joints(TracerBase):
         _assigned: AssignedContainers
         _record_write: Callable[..., None]
 
-    keeps_control_flow = False
-    """Whether decisions that traced values make are recorded, both ways."""
-
     def new_region_graph(self) -> Graph:
         """Return an empty graph for a region; what it interns, the whole program has."""
         graph = Graph(tracer_cls=type(self))
@@ -198,6 +195,10 @@ class Joints(TracerBase):
         """Return a traced value like `sample` that another node computes."""
         self._kinds[node] = self._kind_of_value(sample)
         return self.proxy(node)
+
+    def renewed_state(self, sample: Any, node: Node) -> Any:
+        """Return a traced value like one that the program keeps from call to call, which a node reads."""
+        return self.renewed(sample, node)
 
     def joined(self, one: Any, two: Any) -> Any:
         """Return a sample for what is either of two values: `one` itself if it will do; None if none does."""

@@ -14,7 +14,7 @@ import torch
 from ..ir import Node
 from ..ops import program, schemas_of
 
-__all__ = ["Mixed", "class_matches", "kind_of", "rests_on_dtype"]
+__all__ = ["Mixed", "class_matches", "kind_of", "names_tensor_type", "rests_on_dtype"]
 
 
 class Mixed:
@@ -200,3 +200,10 @@ def class_matches(kind: type, classes: Any) -> bool:
         and issubclass(type(classes), type)
         and issubclass(kind, classes)
     )
+
+
+def names_tensor_type(classes: Any) -> bool:
+    """Tell whether there is a class such as `torch.FloatTensor` among the classes of an `isinstance`."""
+    if type(classes) is tuple:
+        return any(map(names_tensor_type, classes))
+    return type(classes) is type(torch.FloatTensor)

@@ -77,6 +77,8 @@ class Known:
             value = self._tracer.attribute(node.target)
             if isinstance(value, torch.Tensor):
                 return self._fake(value), False
+            if type(value) is dict and self._tracer.keeps_control_flow:
+                raise Unknown  # the program fills it
             return value, True
         if node in self._tracer.examples:  # what holds around the program, such as whether gradients are on
             return self._tracer.examples[node], True

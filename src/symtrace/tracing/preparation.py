@@ -58,7 +58,7 @@ class Preparation(Watcher):
             self._patch_table(patches, vars(module))
         lift(patches, self._needs, self._lifted)
         for need in self._needs:
-            if need.place is bool:  # which is not a place, but asks the tracer itself
+            if need.place in (bool, dict):  # which are no places, but tell the tracer itself
                 continue
             if hooks.original_isinstance(need.place, types.FunctionType):
                 continue

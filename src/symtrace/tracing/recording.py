@@ -60,6 +60,7 @@ class TracerBase:
         trace_asserts: Record `assert` on traced values as `torch._assert`.
         proxy_buffer_attributes: Treat buffers as traced values when they are read, as parameters are.
         traced_func_name: Name of the method of the root that is traced.
+        keeps_control_flow: Record decisions that traced values make, both ways.
         examples: Example values by placeholder.
         real_examples: Placeholders whose example is followed where its content decides, with the example.
         report: What was decided on the user's behalf.
@@ -72,6 +73,7 @@ class TracerBase:
     trace_asserts: bool = False
     proxy_buffer_attributes: bool = False
     traced_func_name: str = "forward"
+    keeps_control_flow: bool = False
     _outside: FrameType | None = None
 
     def __init__(self) -> None:

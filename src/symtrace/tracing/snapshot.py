@@ -51,11 +51,13 @@ class Change:
         what: How the user would write it.
         verb: What was done to it, or None for a container whose items changed.
         node: The node of a traced value that was stored there, if there is one.
+        container: The container whose items changed, if it is one.
     """
 
     what: str
     verb: str | None
     node: Node | None
+    container: Any = None
 
 
 def nodes_of_proxies(value: Any) -> list[Node]:
@@ -278,7 +280,7 @@ class Snapshot:
             )
             name = f"{saved.name}{keys[0]}" if keys and saved.name.endswith(".") else saved.name
             if not saved.grows or any(key in before for key in keys or ()) or not is_constant(found):
-                change = change or Change(name, saved.verb, found[0] if found else None)
+                change = change or Change(name, saved.verb, found[0] if found else None, value)
             _put_back(value, before)
         for cls, names in self._classes:
             for name in vars(cls).keys() - names:

@@ -54,6 +54,7 @@ class Paths:
         tensors: Paths of tensors.
         shared: Tensors that have several.
         around: Modules from outside with modules in them that were known before.
+        dicts: Dicts that are attributes, and hold something.
     """
 
     def __init__(self, root: nn.Module) -> None:
@@ -61,6 +62,7 @@ class Paths:
         self.tensors: dict[int, str] = {}
         self.shared: set[int] = set()
         self.around: set[int] = set()
+        self.dicts: list[dict[Any, Any]] = []
         self._kept: list[Any] = [root]
         for name, module in root.named_modules(remove_duplicate=False):
             self.add_module(name, module)
@@ -80,11 +82,11 @@ class Paths:
                     self.shared.add(id(value))
         if len(state) > len(_OWN):
             for key, value in state.items():
-                if (
-                    isinstance(value, torch.Tensor)
-                    and tensors.setdefault(id(value), prefix + key) != prefix + key
-                ):
-                    self.shared.add(id(value))
+                if isinstance(value, torch.Tensor):
+                    if tensors.setdefault(id(value), prefix + key) != prefix + key:
+                        self.shared.add(id(value))
+                elif type(value) is dict and value and key not in _OWN:
+                    self.dicts.append(value)
 
     def add_tree(self, name: str, module: nn.Module) -> None:
         """Add a module from outside under a path, with all modules inside it, and keep it alive.

@@ -32,6 +32,7 @@ from .frames import last_line, last_user_frame
 from .identity import watching_questions
 from .inputs import PH, Argument, arguments_of, bind_examples, call_positionally, is_nested, is_placeholder
 from .later import needs_of_hooks
+from .live_dicts import needs_of_dict
 from .mode import CaptureMode
 from .preparation import Preparation
 from .process_state import RandomStates, new_hooks, next_hook, swapped_tensor
@@ -440,6 +441,8 @@ class Tracer(Preparation):
         if changed is not None:
             raise TraceError("ST026", what=f"changes {changed}")
         if leaked is not None:
+            if missing := needs_of_dict(self, leaked.container):
+                raise Restart(*missing)
             raise refusal_of(leaked)
         return self.graph
 

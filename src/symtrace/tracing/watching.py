@@ -28,9 +28,10 @@ from .given import guard_given
 from .guards import add_guard
 from .identity import answer_question
 from .joints import Joints, asks_for_flag
-from .kinds import Mixed, class_matches, rests_on_dtype
+from .kinds import Mixed, class_matches, names_tensor_type, rests_on_dtype
 from .known import Unknown
 from .later import LATER, run_unseen
+from .live_dicts import needs_of_held, read_dict, takes_as_dict
 from .process_state import swapped_tensor
 from .proxy import Proxy, collect_proxies
 from .scanning import is_users
@@ -49,13 +50,6 @@ _SHOWS = re.compile(
     r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
 )
 """Lines on which the text of a value is for people to read."""
-
-
-def _names_tensor_type(classes: Any) -> bool:
-    """Tell whether there is a class such as `torch.FloatTensor` among the classes of an `isinstance`."""
-    if type(classes) is tuple:
-        return any(map(_names_tensor_type, classes))
-    return type(classes) is type(torch.FloatTensor)
 
 
 class Watcher(Joints):
@@ -84,6 +78,7 @@ class Watcher(Joints):
         self._handed_out: set[tuple[int, bool]] = set()
         self._replaced: dict[int, Replaced] = {}
         self._assigned = AssignedContainers()
+        self._dicts: dict[tuple[int, str], Any] = {}
         self._kinds: dict[Node, type] = {}
         self._modes: list[bool] = []
         self._table_reads: tuple[str, types.CodeType] | None = None
@@ -231,6 +226,8 @@ class Watcher(Joints):
             raise trace_error("ST023", attribute=name, what="assigns a module to")
         if self._table_reads is not None:
             raise self._table_error(name)
+        if (id(mod), name) in self._dicts:
+            raise trace_error("ST023", attribute=name, what="reads and later assigns")
         self.report.add("state", f"self.{name} is assigned at each call", here())
         before = self._held_tensor(mod, name)
         write = self.create_proxy("call_function", program.write_attribute, (mod, name, value), {})
@@ -323,6 +320,8 @@ class Watcher(Joints):
         names = self._paths.modules.get(id(mod))
         if names is None:
             return value
+        if takes_as_dict(self, mod, name, value):
+            return self._dicts.setdefault((id(mod), name), read_dict(self, mod, name, value))
         if is_compared_by_identity(sys._getframe(2)):
             raise trace_error("ST023", attribute=name, what="asks by `is` for, and later assigns")
         if value is None or value is hooks.MISSING:
@@ -338,7 +337,7 @@ class Watcher(Joints):
         with hooks.tracing_as(None):
             kind = self._kind(value)
             answer = class_matches(kind, classes)
-        if (not answer and issubclass(kind, torch.Tensor) and _names_tensor_type(classes)) or (
+        if (not answer and issubclass(kind, torch.Tensor) and names_tensor_type(classes)) or (
             kind is float
             and rests_on_dtype(value.node)
             and class_matches(float, classes) != class_matches(int, classes)
@@ -570,6 +569,8 @@ class Watcher(Joints):
         path = self._paths.tensors.get(id(tensor))
         if path is None:
             with hooks.tracing_as(None):
+                if needs := needs_of_held(self, tensor):
+                    raise Restart(*needs)
                 path = self.get_fresh_qualname("_tensor_constant")
             self.graph.interned[path] = tensor
             self._paths.tensors[id(tensor)] = path

@@ -12,6 +12,7 @@ import torch
 from ...errors import TraceError
 from ...ops import program
 from ..hooks import active_tracer, tracing_as
+from ..live_dicts import LiveDict
 from ..shims import SHIMS
 from .branches import record_branches
 from .consumers import CHOOSING, chosen, contained
@@ -412,6 +413,8 @@ class Flow:
         tracer = active_tracer()
         if tracer is None or not tracer.keeps_control_flow:
             return item in container
+        if type(container) is LiveDict:
+            return container.contains(item)
         if not tracer._is_proxy(container):
             result = contained(tracer, item, container)
             return item in container if result is NotImplemented else result

@@ -44,6 +44,7 @@ class ExampleJoints(Joints):
         _answer: Callable[[Any, type], tuple[Any, Any, bool]]
         node_of: Callable[[Any], Node]
         _follows: Callable[[Any], bool]
+        _guard_rank: Callable[[FakeTensor], None]
 
         track: Callable[..., Any]
 
@@ -144,6 +145,13 @@ class ExampleJoints(Joints):
         if id(sample) in self.several:
             return self._note_several(self._renewed(sample, node))
         return self._renewed(sample, node)
+
+    def renewed_state(self, sample: Any, node: Node) -> Any:
+        """Return a traced value like one that the program keeps from call to call, which a node reads."""
+        value = self.renewed(sample, node)
+        if type(value) is FakeTensor:
+            self._guard_rank(value)  # the next call may find another there
+        return value
 
     def _renewed(self, sample: Any, node: Node) -> Any:
         sample = self._plain(sample)
