@@ -23,7 +23,7 @@ from .compiled import Compiled, compile_source
 from .graph import Graph, find_module
 from .guards import Guard, guards_of, remove_guards
 from .notes import note_generated_line
-from .rollback import LateGuards, Rollback
+from .rollback import LateGuards
 from .storing import storable_state
 from .submodules import adopt_target, assign_attribute, shallow_module
 
@@ -272,7 +272,8 @@ class GraphModule(nn.Module):
         if "self" in kwargs:  # the machinery of nn.Module has a parameter of that name itself
             bound = inspect.signature(self.forward).bind(*args, **kwargs)
             args, kwargs = bound.args, bound.kwargs
-        rollback = Rollback(self, (args, kwargs)) if self._checks_late() else None
+        late = self._late_guards()
+        rollback = late.rollback(self, (args, kwargs)) if late.exist() else None
         try:
             CallShape.check(self.meta, args, kwargs)
             return super().__call__(*args, **kwargs)
@@ -290,12 +291,15 @@ class GraphModule(nn.Module):
 
     def _checks_late(self) -> bool:
         """Tell whether a guard of the graph as it is now stands behind something that changes state."""
+        return self._late_guards().exist()
+
+    def _late_guards(self) -> LateGuards:
         graph = self._graph
         cached = self.__dict__.get("_late")
         if cached is None or cached[0] is not graph or cached[1] != graph.version:
             late = LateGuards(graph, lambda path: find_module(self, path))
             cached = self.__dict__["_late"] = (graph, graph.version, late)
-        return cast(LateGuards, cached[2]).exist()
+        return cast(LateGuards, cached[2])
 
     def print_readable(
         self,

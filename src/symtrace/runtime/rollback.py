@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 from torch import nn
 
 from ..analysis import Decisions, EffectAnalysis
 from ..ir import Graph, Node, all_graphs, regions_of
 from ..ops import effects, program
-from ..ops.module_effects import module_effect
+from .touched import Touched, is_quiet_in_evaluation, touched_by
 
 __all__ = ["LateGuards", "Rollback"]
 
@@ -30,6 +29,9 @@ class LateGuards:
         self._always = False
         self._in_training: list[nn.Module] = []
         self._flags: list[nn.Module] = []
+        self._graph = graph
+        self._module_of = module_of
+        self._touched: Touched | None = None
         if not any(map(_checks, graph.nodes)):  # as in most graphs: effects are not looked up for nothing
             return
         analysis = EffectAnalysis(graph, any_mode=True)
@@ -48,7 +50,7 @@ class LateGuards:
             if has_changed or not _changes(node, analysis):
                 continue
             module = module_of(node.target) if node.op == "call_module" else None
-            if module is not None and _is_quiet_in_evaluation(module):
+            if module is not None and is_quiet_in_evaluation(module):
                 changing.append(module)
             elif quiet.holds(node):
                 by_flags = True
@@ -62,6 +64,17 @@ class LateGuards:
             or any(owner.training for owner in self._flags)
             or any(part.training for module in self._in_training for part in module.modules())
         )
+
+    def rollback(self, module: nn.Module, arguments: Any) -> Rollback:
+        """Return what undoes a call that is about to be made.
+
+        Args:
+            module: The module that is called.
+            arguments: Its arguments.
+        """
+        if self._touched is None:
+            self._touched = touched_by(self._graph, self._module_of)
+        return Rollback(module, arguments, self._touched.tensors(module, arguments, self._module_of))
 
 
 class _Quiet:
@@ -99,12 +112,24 @@ class _Quiet:
         return effects(node.op, node.target, known(node.args), known(dict(node.kwargs))).is_pure
 
 
+_HARMLESS = (program.is_given, program.raise_error)
+"""They are kept in their place, but leave everything as it is."""
+
+
 def _changes(node: Node, analysis: EffectAnalysis) -> bool:
     """Tell whether a node changes what is there after the call: an assertion, or a write to a value of the program's
     own, does not.
     """
-    if node.op in ("placeholder", "get_attr", "output"):
+    if node.op in ("placeholder", "get_attr", "output") or node.target in _HARMLESS:
         return False
+    regions = regions_of(node)
+    if regions:
+        return any(
+            _changes(part, inner)
+            for region in regions
+            for inner in (EffectAnalysis(region.graph, any_mode=True),)
+            for part in region.graph.nodes
+        )
     effect = analysis.effect(node)
     if effect.random or effect.impure or effect.writes_state or effect.barrier:
         return True
@@ -125,43 +150,27 @@ def _checks(node: Node) -> bool:
     )
 
 
-def _is_quiet_in_evaluation(module: nn.Module) -> bool:
-    """Tell whether calling a module changes nothing while none of it is training."""
-    effect = module_effect(module, any_mode=True)
-    draws = (nn.FractionalMaxPool2d, nn.FractionalMaxPool3d)  # in either mode
-    return not (effect.impure or effect.mutates or any(isinstance(part, draws) for part in module.modules()))
-
-
-_PLAIN = (torch.Tensor, list, tuple, dict)
-
-
 class Rollback:
     """What a call may change: tensors of modules, attributes, tensors among its arguments, torch's random state.
 
     Args:
         module: The module that is called.
         arguments: Its arguments.
+        tensors: Those that the call may write to; by default, all of the module and of the arguments.
 
-    Cost: a copy of the buffers and of the arguments.
+    Cost: a copy of the tensors.
     """
 
-    def __init__(self, module: nn.Module, arguments: Any) -> None:
+    def __init__(self, module: nn.Module, arguments: Any, tensors: list[torch.Tensor] | None = None) -> None:
         self._tables = [
             (table, dict(table))
             for part in module.modules()
             for table in (part.__dict__, part.__dict__["_buffers"], part.__dict__["_parameters"])
         ]
+        if tensors is None:
+            tensors = Touched(True).tensors(module, arguments, lambda path: None)
         with torch.no_grad():
-            held = [
-                value
-                for part in module.modules()
-                for value in part.__dict__.values()
-                if type(value) in _PLAIN
-            ]
-            leaves = [
-                leaf for leaf in pytree.tree_leaves((arguments, held)) if isinstance(leaf, torch.Tensor)
-            ]
-            self._tensors = [(tensor, tensor.detach().clone()) for tensor in [*module.buffers(), *leaves]]
+            self._tensors = [(tensor, tensor.detach().clone()) for tensor in tensors]
         self._random = torch.get_rng_state()
 
     def undo(self) -> None:
