@@ -27,6 +27,7 @@ __all__ = [
     "is_internal_file",
     "is_own",
     "is_programs",
+    "is_programs_code",
     "is_unpacking_mapping",
     "is_users_call",
     "last_line",
@@ -63,8 +64,12 @@ def is_own(frame: FrameType) -> bool:
 
 def is_programs(frame: FrameType) -> bool:
     """Tell whether a frame runs code of the program's own: not torch's, symtrace's or Python's."""
-    file = frame.f_code.co_filename
-    return not (is_internal_file(file) or _is_pythons(file))
+    return is_programs_code(frame.f_code)
+
+
+def is_programs_code(code: CodeType) -> bool:
+    """Tell whether code is of the program's own: not torch's, symtrace's or Python's."""
+    return not (is_internal_file(code.co_filename) or _is_pythons(code.co_filename))
 
 
 def user_frame(depth: int = 1) -> FrameType | None:

@@ -24,6 +24,7 @@ from .patching import gated_descriptor, shim, state_property
 from .process_state import patch_process_state
 from .scanning import CACHED, names_used
 from .shims import SHIMS
+from .surroundings import ANSWERS, ASKING, patch_answer, patch_files_and_environment, patch_surroundings
 from .transforms import MASKED, patch_transforms
 from .watching import Watcher
 from .wrapping import patch_wrapped
@@ -49,10 +50,12 @@ class Preparation(Watcher):
     def _patch(self, patches: hooks.PatchSet, function: Any) -> None:
         self._patches = patches
         self._lifted: set[int] = set()
+        self._asks_machine = False
         patch_process_state(patches)
         patch_transforms(patches)
         patch_contexts(patches)
         patch_outside(patches)
+        patch_files_and_environment(patches)
         patch_wrapped(patches, (*self.leaf_functions, *MASKED))
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
@@ -106,18 +109,27 @@ class Preparation(Watcher):
             self._snapshot.watch_global(place, name)
             if id(place.get(name)) in CLOCKS:
                 self._patches.patch(place, name, patch_clock)
+            elif id(place.get(name)) in ANSWERS:
+                self._patches.patch(place, name, patch_answer)
             elif reads_date(name, place, code):
                 where = Location(code.co_filename, code.co_firstlineno)
                 self.report.add("frozen", f"what `{name}` of datetime gives", where)
+            if name in ASKING and not self._asks_machine:
+                self._asks_machine = True
+                patch_surroundings(self._patches)
             if name in _TABLES_OF_MODULES:
                 self._note_table(name, code)
             if name == "type" and "type" not in place:
                 # Nothing asks a traced value for its class: the name has to answer from the start.
                 self._patches.patch(place, "type", lambda before: SHIMS["type"])
 
+    def _note_frame(self, frame: types.FrameType) -> None:
+        self._constants.note(frame)
+
     def _prepare(self, function: types.FunctionType) -> None:
         """Prepare for a function that the program may call."""
         self._snapshot.watch_function(function)
+        self._constants.functions.append(function)
         watch = self._watch_questions
         if watch is not None and asks(function.__code__) and not show_questions(self._patches, function):
             watch()

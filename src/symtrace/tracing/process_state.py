@@ -20,7 +20,11 @@ from .hooks import PatchSet, _asking, _recorded, active_tracer
 __all__ = ["RandomStates", "new_hooks", "next_hook", "patch_process_state", "swapped_tensor"]
 
 _RECORDED = ("get_rng_state", "initial_seed", "seed", "set_rng_state")
-_AUTOCAST_DTYPES = ("get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype")
+_ASKED = (
+    "are_deterministic_algorithms_enabled", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+    "get_default_device", "get_default_dtype", "get_deterministic_debug_mode", "get_float32_matmul_precision",
+    "is_deterministic_algorithms_warn_only_enabled",
+)  # fmt: skip
 _SETTERS = (
     "set_autocast_dtype", "set_autocast_enabled", "set_default_device", "set_default_dtype",
     "set_default_tensor_type", "set_deterministic_debug_mode", "use_deterministic_algorithms",
@@ -182,7 +186,7 @@ def patch_process_state(patches: PatchSet) -> None:
     for name in _SETTERS:
         if hasattr(torch, name):
             patches.patch(torch, name, _refused)
-    for name in _AUTOCAST_DTYPES:
+    for name in _ASKED:
         if hasattr(torch, name):
             patches.patch(torch, name, _asked_by_program)
     patches.patch(torch.utils, "swap_tensors", _refusing("calls torch.utils.swap_tensors"))

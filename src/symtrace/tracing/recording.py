@@ -97,6 +97,9 @@ class TracerBase:
 
     # ------------------------------------------------------------------ recording
 
+    def _note_frame(self, frame: FrameType) -> None:
+        """See the innermost frame of the program's that records something."""
+
     def _on_node(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """See what is about to be recorded."""
 
@@ -134,6 +137,7 @@ class TracerBase:
         else:
             frame = user_frame(2)
             if frame is not None:
+                self._note_frame(frame)
                 node.origin = Origin((Frame(frame.f_code, frame.f_lasti),), self.scope.module_path)
         self.node_name_to_scope[node.name] = (self.scope.module_path, self.scope.module_type)
         if self.module_stack:

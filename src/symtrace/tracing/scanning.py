@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-__all__ = ["CACHED", "content_of", "is_users", "names_used"]
+__all__ = ["CACHED", "content_of", "is_users", "names_used", "plain_function"]
 
 CACHED: type = type(functools.lru_cache(lambda: None))
 """The class of what `functools.lru_cache` makes, which lives in C and is called by it."""
@@ -45,7 +45,7 @@ def names_used(
     """
     stack = [function]
     while stack:
-        current = _plain(stack.pop())
+        current = plain_function(stack.pop())
         if type(current) is CACHED:
             current = getattr(current, "__wrapped__")  # noqa: B009 - of a class that has no stub
         if type(current) is not types.FunctionType or id(current) in seen:
@@ -79,7 +79,7 @@ def names_used(
                         break
 
 
-def _plain(value: Any) -> Any:
+def plain_function(value: Any) -> Any:
     """Return the function in a method, a property, a partial call and the like."""
     for name in ("__func__", "fget", "func"):
         inner = getattr(value, name, None) if type(value) is not types.FunctionType else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import enum
 import functools
@@ -20,7 +21,7 @@ from .outside import MOVING, advanced, position, same_position
 from .proxy import Proxy, collect_proxies
 from .scanning import is_users
 
-__all__ = ["Change", "Snapshot", "nodes_of_proxies"]
+__all__ = ["Change", "Slot", "Snapshot", "nodes_of_proxies"]
 
 _OWN = frozenset(vars(nn.Module()))
 _TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks")
@@ -38,7 +39,12 @@ _PLAIN = (
     enum.Enum,
     types.ModuleType,
 )
-_DATA = frozenset({int, float, complex, str, bool, type(None), tuple, torch.Tensor})
+_DATA = frozenset({
+    int, float, complex, str, bool, bytes, type(None), tuple, torch.Tensor, torch.dtype, torch.device, torch.Size,
+})  # fmt: skip
+_HOLDERS = frozenset({threading.local, types.SimpleNamespace, argparse.Namespace})
+"""Classes of Python's own whose objects hold what the program puts there."""
+
 _MOST_ITEMS = 10_000
 _MISSING = object()
 
@@ -76,7 +82,7 @@ class _Container(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Slot:
+class Slot:
     """A global or a variable of an enclosing function."""
 
     name: str
@@ -85,6 +91,7 @@ class _Slot:
     before: Any
 
     def read(self) -> Any:
+        """Return what is there now."""
         if type(self.holder) is dict:
             return self.holder.get(self.key, _MISSING)
         if isinstance(self.holder, type):
@@ -92,6 +99,7 @@ class _Slot:
         return getattr(self.holder, self.key, _MISSING)
 
     def put_back(self) -> None:
+        """Put back what was there before."""
         if type(self.holder) is dict:
             self.holder[self.key] = self.before
         else:
@@ -107,6 +115,9 @@ class Snapshot:
 
     Attributes:
         iterators: Names of iterators that outlive the call, by identity.
+        modules: Path, class and attributes of each module.
+        objects: Objects of the program's own, with their attributes.
+        slots: Globals, variables of enclosing functions and attributes of classes that are plain values.
 
     Cost: the attributes of all modules, and the items of the containers in them.
     """
@@ -114,13 +125,15 @@ class Snapshot:
     def __init__(self, root: nn.Module, function: Any) -> None:
         self._containers: list[_Container] = []
         self._empty: list[tuple[str, dict[str, Any]]] = []
-        self._slots: list[_Slot] = []
+        self.slots: list[Slot] = []
+        self.modules: list[tuple[str, type, dict[str, Any]]] = []
+        self.objects: list[tuple[Any, dict[str, Any]]] = []
         self._classes: list[tuple[type, frozenset[str]]] = []
         self._seen: set[int] = set()
         self._positions: list[tuple[str, Any, Any]] = []
         self.iterators: dict[int, str] = {}
         for path, module in root.named_modules():
-            self._add_module(f"self.{path}." if path else "self.", module)
+            self._add_module(path, module)
         if function is not root:
             self._add_function(function)
 
@@ -129,13 +142,16 @@ class Snapshot:
         self.iterators[id(value)] = name
         self._positions.append((name, value, position(value)))
 
-    def _add_module(self, prefix: str, module: nn.Module) -> None:
+    def _add_module(self, path: str, module: nn.Module) -> None:
         if isinstance(module, torch.jit.ScriptModule):  # its state lives in C++, out of the program's reach
             return
+        prefix = f"self.{path}." if path else "self."
         state = module.__dict__
         if id(type(module)) not in self._seen:
             self._add_class(type(module))
-        self._containers.append(_Container(prefix, state, dict(state), "writes past nn.Module to", True))
+        before = dict(state)
+        self.modules.append((path, type(module), before))
+        self._containers.append(_Container(prefix, state, before, "writes past nn.Module to", True))
         for name in _TABLES:
             table = state[name]
             if not table:  # as most are
@@ -187,7 +203,7 @@ class Snapshot:
     def _watch_slot(self, name: str, holder: Any, key: str) -> None:
         value = holder.get(key) if type(holder) is dict else getattr(holder, key, _MISSING)
         if type(value) in _DATA:
-            self._slots.append(_Slot(name, holder, key, value))
+            self.slots.append(Slot(name, holder, key, value))
         elif isinstance(value, type):
             self._add_class(value)
         else:
@@ -204,7 +220,7 @@ class Snapshot:
                 if name.startswith("__") or isinstance(value, type | types.FunctionType):
                     continue
                 if type(value) in _DATA:
-                    self._slots.append(_Slot(f"{base.__name__}.{name}", base, name, value))
+                    self.slots.append(Slot(f"{base.__name__}.{name}", base, name, value))
                 else:
                     self._walk(f"{base.__name__}.{name}", value)
 
@@ -241,11 +257,11 @@ class Snapshot:
             self._watch_iterator(name, value)
         elif cls.__module__ == "numpy" and cls.__name__ == "ndarray":
             self._containers.append(_Container(name, value, value.copy()))
-        elif (cls is threading.local or is_users(cls.__module__)) and type(
-            getattr(value, "__dict__", 0)
-        ) is dict:
+        elif (cls in _HOLDERS or is_users(cls.__module__)) and type(getattr(value, "__dict__", 0)) is dict:
             state = value.__dict__
-            self._containers.append(_Container(f"{name}.", state, dict(state), "writes to", True))
+            before = dict(state)
+            self.objects.append((value, before))
+            self._containers.append(_Container(f"{name}.", state, before, "writes to", True))
             self._walk_all(f"{name}.", list(state.items()), len(state))
 
     def _walk_all(self, name: str, items: Iterable[tuple[Any, Any]], count: int) -> None:
@@ -289,7 +305,7 @@ class Snapshot:
                 found = nodes_in(vars(cls)[name])
                 type.__delattr__(cls, name)
                 change = change or Change(f"{cls.__name__}.{name}", "assigns", found[0] if found else None)
-        for slot in self._slots:
+        for slot in self.slots:
             now = slot.read()
             if now is slot.before:
                 continue
@@ -315,7 +331,7 @@ class Snapshot:
                 return True
         if any(what.startswith(prefix) and table for prefix, table in self._empty):
             return True
-        if any(slot.name == what and slot.read() is not slot.before for slot in self._slots):
+        if any(slot.name == what and slot.read() is not slot.before for slot in self.slots):
             return True
         if any(
             f"{cls.__name__}.{name}" == what

@@ -26,6 +26,7 @@ from ..runtime import Graph
 from . import hooks
 from .blame import trace_error
 from .caches import is_constant, refuse_written
+from .constants import Constants
 from .contexts import Flags
 from .culprit import Culprit, refusal_of, with_line
 from .frames import last_line, last_user_frame
@@ -40,6 +41,7 @@ from .proxy import ParameterProxy, Proxy
 from .real_values import RealValues
 from .recording import Scope
 from .roots import as_called, is_lazy, with_self
+from .scanning import is_users
 from .shared_names import KeptNames
 from .snapshot import Snapshot, nodes_of_proxies
 from .state import Need, Restart
@@ -142,6 +144,8 @@ class Tracer(Preparation):
             or self._keeps(m)
         ):
             is_leaf = False  # as a node, it would run with the tensors, hooks and modules of its own
+        if is_leaf and is_users(type(m).__module__):
+            self._constants.opaque.add(type(m))
         calls = self._module_calls.get(path, 0)
         self._module_calls[path] = calls + 1
         scope, stack = self.scope, self.module_stack
@@ -405,6 +409,7 @@ class Tracer(Preparation):
         self._by_keyword = frozenset(example_kwargs)
         self._left_out = self._left_out_arguments(arguments, bool(examples or example_kwargs))
         self._outside = sys._getframe(2)
+        self._constants = Constants(self._outside)
         snapshot = self._snapshot = Snapshot(self.root, root)
         self._first_hook = next_hook()
         random_states, grad_mode, flags = RandomStates(), torch.is_grad_enabled(), Flags()
@@ -444,6 +449,7 @@ class Tracer(Preparation):
             if missing := needs_of_dict(self, leaked.container):
                 raise Restart(*missing)
             raise refusal_of(leaked)
+        self.report.add_later(self._constants.reader(snapshot, self.graph.interned, needs))
         return self.graph
 
     _nodes_in = staticmethod(nodes_of_proxies)

@@ -21,9 +21,10 @@ from ..runtime.graph import find_module
 from . import hooks
 from .assigned import AssignedContainers
 from .blame import data_dependent, here, trace_error
+from .constants import Constants
 from .contexts import is_settled
 from .control_flow.levels import refusal
-from .frames import is_compared_by_identity, looks_up, returned_length, user_frame
+from .frames import is_compared_by_identity, is_own, looks_up, returned_length, user_frame
 from .given import guard_given
 from .guards import add_guard
 from .identity import answer_question
@@ -62,6 +63,7 @@ class Watcher(Joints):
     root: nn.Module
     _traced: Any = None
     _example_values: dict[str, Any]
+    _constants: Constants
 
     def _watch(self, needs: frozenset[Need]) -> None:
         """Start afresh for a trace of `root`.
@@ -136,6 +138,7 @@ class Watcher(Joints):
         if kind == "call_method" and target in LATER:
             run_unseen(self, (*args[1:], *kwargs.values()))
         elif kind == "call_function" and type(target) is types.FunctionType and is_users(target.__module__):
+            self._constants.opaque.add(target)
             run_unseen(self, (target,), bool(self._module_nodes))
         if target in _BACKWARD:
             self._ran_backward = True
@@ -531,7 +534,8 @@ class Watcher(Joints):
         if not self._is_proxy(proxy):
             return proxy  # a dtype, with a guard
         self.examples[proxy.node] = value
-        return self.to_identity(proxy, "is") if is_compared_by_identity(sys._getframe(2)) else proxy
+        frame = sys._getframe(3 if is_own(sys._getframe(2)) else 2)
+        return self.to_identity(proxy, "is") if is_compared_by_identity(frame) else proxy
 
     @staticmethod
     def _on_hidden_apply(name: str) -> None:
