@@ -30,8 +30,17 @@ def keeping(original: Any) -> Any:
         return original(*args, **kwargs) if tracer is None else _call(tracer, original, args, kwargs)
 
     for name in ("cache_info", "cache_clear", "cache_parameters"):
-        setattr(hook, name, getattr(original, name))
+        setattr(hook, name, _outside(original, name))
     return hook
+
+
+def _outside(original: Any, name: str) -> Any:
+    def ask() -> Any:
+        if active_tracer() is not None and name != "cache_parameters":
+            raise trace_error("ST026", what=f"calls `{name}` of `{original.__qualname__}`")
+        return getattr(original, name)()
+
+    return ask
 
 
 def _call(tracer: Watcher, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

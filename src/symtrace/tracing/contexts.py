@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from typing import Any
 
@@ -97,7 +98,14 @@ class Flags:
     def _now() -> dict[str, tuple[Any, Any]]:
         cuda: Any = torch.backends.cuda
         cudnn, mkldnn = torch.backends.cudnn, torch.backends.mkldnn
-        return {
+        decimal, numpy = sys.modules.get("decimal"), sys.modules.get("numpy")
+        others: dict[str, tuple[Any, Any]] = {}
+        if decimal is not None:
+            context = decimal.getcontext().copy()
+            others["the context of decimal"] = repr(context), lambda _: decimal.setcontext(context)
+        if numpy is not None:
+            others["what numpy does about errors"] = numpy.geterr(), lambda kept: numpy.seterr(**kept)
+        return others | {
             "the default dtype": (torch.get_default_dtype(), torch.set_default_dtype),
             "the number of threads": (torch.get_num_threads(), torch.set_num_threads),
             "the precision of matmul": (

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .blame import trace_error
+from .frames import is_internal
 from .proxy import Proxy, collect_proxies
 
 if TYPE_CHECKING:
@@ -66,6 +70,8 @@ class CaptureMode(TorchFunctionMode):
 def answer_for_real(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Record or answer a call that has no traced value among its arguments."""
     name = getattr(func, "__name__", "")
+    if name == "__deepcopy__" and tracer._is_of_module(args[0]):
+        return tracer.call_function(copy.deepcopy, (args[0],), {})  # of what it is at each call
     if name in _QUERIES or type(func) is type:  # torch.device and its like are plain values
         return func(*args, **kwargs)
     if name in ("__get__", "__set__"):
@@ -74,6 +80,8 @@ def answer_for_real(tracer: Tracer, func: Any, args: tuple[Any, ...], kwargs: di
             return tracer.call_function(setattr, (args[0], slot, args[1]), {})
         if slot in _TENSOR_PROPERTIES:
             return tracer.call_function(getattr, (args[0], slot), {})
+        if slot == "_version" and tracer._is_of_module(args[0]) and not is_internal(sys._getframe(2)):
+            raise trace_error("ST026", what="asks how often a tensor of the module was written to")
         if slot in _CHANGING and tracer._is_of_module(args[0]):
             return tracer._property_of_held(args[0], slot)
         return func(*args, **kwargs)

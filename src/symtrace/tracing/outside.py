@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import concurrent.futures
-import contextvars
 import datetime
 import os
 import random
@@ -13,23 +12,13 @@ import threading
 import time
 import types
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 from .blame import here, trace_error
 from .frames import is_users_call
 from .hooks import PatchSet, active_tracer
 
-__all__ = [
-    "CLOCKS",
-    "MOVING",
-    "advanced",
-    "patch_clock",
-    "patch_outside",
-    "position",
-    "reads_date",
-    "same_position",
-]
+__all__ = ["CLOCKS", "patch_clock", "patch_outside", "reads_date"]
 
 CLOCKS = {
     id(getattr(place, name)): getattr(place, name)
@@ -42,11 +31,6 @@ CLOCKS = {
     for name in names
 }  # fmt: skip
 """Functions that give another value at each call, by identity."""
-
-_UNSET = object()
-
-MOVING = frozenset({contextvars.ContextVar})
-"""Classes whose objects stand somewhere, beside iterators and generators of numpy's."""
 
 _DATES = frozenset({"now", "today", "utcnow"})
 _DRAWS = ("getrandbits", "random")
@@ -139,43 +123,3 @@ def patch_outside(patches: PatchSet) -> None:
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         patches.patch(numpy.random, "default_rng", _numpy_generator)
-
-
-def position(value: Any) -> Any:
-    """Return where an iterator or a generator of numpy's stands, or None if that can't be told."""
-    cls = type(value)
-    if cls.__module__ == "numpy.random._generator":
-        return value.bit_generator.state
-    if cls.__module__ == "numpy.random.mtrand":
-        return value.get_state(legacy=False)
-    if cls is contextvars.ContextVar:
-        return value.get(_UNSET)
-    if cls.__module__ == "itertools":
-        return repr(value) if cls.__name__ in ("count", "repeat") else None
-    hint = getattr(value, "__length_hint__", None)
-    return None if hint is None else hint()
-
-
-def advanced(held: list[tuple[str, Any, Any]]) -> Iterator[str]:
-    """Yield the names of what has moved from where it stood; generators of numpy's are put back."""
-    for name, value, before in held:
-        now = position(value)
-        if before is None or same_position(now, before):
-            continue
-        cls = type(value)
-        if cls.__module__ == "numpy.random._generator":
-            value.bit_generator.state = before
-        elif cls.__module__ == "numpy.random.mtrand":
-            value.set_state(before)
-        elif cls is contextvars.ContextVar:
-            value.set(contextvars.Context().run(value.get, None) if before is _UNSET else before)
-        yield name
-
-
-def same_position(one: Any, other: Any) -> bool:
-    """Tell whether two positions are the same."""
-    if type(one) is dict and type(other) is dict:
-        return one.keys() == other.keys() and all(same_position(one[key], other[key]) for key in one)
-    if hasattr(one, "tobytes") and hasattr(other, "tobytes"):
-        return bool(one.tobytes() == other.tobytes())
-    return one is other or (type(one) is type(other) and bool(one == other))

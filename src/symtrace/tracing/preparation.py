@@ -22,7 +22,8 @@ from .identity import asks
 from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .patching import gated_descriptor, shim, state_property
 from .process_state import patch_process_state
-from .scanning import CACHED, names_used
+from .reads import stores_of
+from .scanning import CACHED, is_users, names_used
 from .shims import SHIMS
 from .surroundings import ANSWERS, ASKING, patch_answer, patch_files_and_environment, patch_surroundings
 from .transforms import MASKED, patch_transforms
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Preparation"]
 
+_TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _TABLES_OF_MODULES = frozenset({"__dict__", "_buffers", "_parameters", "vars"})
 
 
@@ -123,6 +125,19 @@ class Preparation(Watcher):
                 # Nothing asks a traced value for its class: the name has to answer from the start.
                 self._patches.patch(place, "type", lambda before: SHIMS["type"])
 
+    def _watch_stores(self, function: types.FunctionType) -> None:
+        """Watch what a function may attach to modules of other packages and to tensors."""
+        for store in stores_of(function.__code__):
+            *path, name = store.names
+            if store.root == "global":
+                holder = function.__globals__.get(path[0])
+                for part in path[1:]:
+                    holder = getattr(holder, part, None)
+                if type(holder) is types.ModuleType and not is_users(holder.__name__):
+                    self._snapshot.watch_attribute(".".join(path), holder, name)
+            elif name not in _TENSOR_NAMES:
+                self._snapshot.watch_tensors(self.root)
+
     def _note_frame(self, frame: types.FrameType) -> None:
         self._constants.note(frame)
 
@@ -130,6 +145,7 @@ class Preparation(Watcher):
         """Prepare for a function that the program may call."""
         self._snapshot.watch_function(function)
         self._constants.functions.append(function)
+        self._watch_stores(function)
         watch = self._watch_questions
         if watch is not None and asks(function.__code__) and not show_questions(self._patches, function):
             watch()

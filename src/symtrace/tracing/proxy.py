@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 import sys
@@ -58,6 +59,15 @@ class Proxy:
 
     def __repr__(self) -> str:
         return f"Proxy({self.node.name})"
+
+    def __copy__(self) -> Any:
+        return self.tracer.call_function(copy.copy, (self,), {})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.tracer.call_function(copy.deepcopy, (self,), {})
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise trace_error("ST024", reason="a traced value can't be pickled")
 
     # ------------------------------------------------------------------ attributes and calls
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .code_cache import cached_by_code
 
-__all__ = ["Read", "names_in", "reads_of"]
+__all__ = ["Read", "names_in", "reads_of", "stores_of"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Read:
 _SKIPPED = frozenset(
     {"CACHE", "EXTENDED_ARG", "KW_NAMES", "NOP", "NOT_TAKEN", "PRECALL", "PUSH_NULL", "RESUME"}
 )
-_ASKING = (("global", ("getattr",)), ("global", ("hasattr",)))
+_ASKING = frozenset({"getattr", "hasattr", "setattr"})
 
 
 @cached_by_code
@@ -61,6 +61,23 @@ def reads_of(code: CodeType) -> tuple[Read, ...]:
     return tuple(Read(root, names, line) for (root, names), line in found.items())
 
 
+_STORE = dis.opmap["STORE_ATTR"]
+
+
+@cached_by_code
+def stores_of(code: CodeType) -> tuple[Read, ...]:
+    """Return the attributes of what is named outside that a function, and those defined in it, assign."""
+    found: tuple[Read, ...] = ()
+    if _STORE in code.co_code[::2] or "setattr" in code.co_names:
+        first = code.co_varnames[0] if code.co_argcount else None
+        stored = _Reader(code, first, frozenset()).stored
+        found = tuple(Read(chain.root, tuple(chain.names), chain.line) for chain in stored)
+    for constant in code.co_consts:
+        if type(constant) is CodeType:
+            found += stores_of(constant)
+    return found
+
+
 @dataclass
 class _Chain:
     root: str
@@ -79,6 +96,8 @@ class _Reader:
 
     def __init__(self, code: CodeType, first: str | None, around: frozenset[str]) -> None:
         self.found: list[_Chain] = []
+        self.stored: list[_Chain] = []
+        self._augmented: _Chain | None = None
         self._first = first
         self._outer = frozenset(code.co_freevars) - around
         self._stack: list[_Chain | str | tuple[Any, ...] | None] = []
@@ -116,6 +135,14 @@ class _Reader:
             stack.append(item.argval if type(item.argval) in (str, tuple) else None)
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
             self._attribute(item.argval)
+        elif name == "STORE_ATTR":
+            held = stack[-1] if stack and type(stack[-1]) is _Chain else self._augmented
+            root, names = (held.root, held.names) if type(held) is _Chain else ("unknown", [])
+            self.stored.append(_Chain(root, [*names, item.argval], self._line))
+            stack.clear()
+        elif name in ("COPY", "DUP_TOP") and stack and type(stack[-1]) is _Chain:
+            self._augmented = _Chain(stack[-1].root, list(stack[-1].names), self._line)
+            self._push(self._augmented.root, list(self._augmented.names))
         elif name in ("STORE_FAST", "STORE_DEREF"):
             top = stack.pop() if stack else None
             if type(top) is _Chain and top.root != "unknown" and item.argval != self._first:
@@ -147,10 +174,14 @@ class _Reader:
         """A call of `getattr` or `hasattr` with a name reads an attribute."""
         asked = self._stack[-count - 1 :] if 2 <= count < len(self._stack) else []
         self._stack.clear()
-        if asked and type(asked[0]) is _Chain and (asked[0].root, tuple(asked[0].names)) in _ASKING:
+        called = asked[0] if asked else None
+        if type(called) is _Chain and called.root == "global" and called.names[0] in _ASKING:
             holder, attribute = asked[1], asked[2]
             if type(holder) is _Chain and type(attribute) is str:
-                self._push(holder.root, [*holder.names, attribute])
+                if called.names[0] == "setattr":
+                    self.stored.append(_Chain(holder.root, [*holder.names, attribute], self._line))
+                else:
+                    self._push(holder.root, [*holder.names, attribute])
 
 
 def _chains(code: CodeType, first: str | None, around: frozenset[str]) -> list[_Chain]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
+import array
 import collections
+import ctypes
 import enum
 import functools
 import operator
-import threading
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from ..ir import Node
-from .outside import MOVING, advanced, position, same_position
+from .positions import advanced, moves_on, position, same_position
 from .proxy import Proxy, collect_proxies
 from .scanning import is_users
 
@@ -26,6 +26,7 @@ __all__ = ["Change", "Slot", "Snapshot", "nodes_of_proxies"]
 _OWN = frozenset(vars(nn.Module()))
 _TABLES = ("_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks")
 _CONTAINERS = (list, dict, set, collections.deque)
+_BYTES = frozenset({array.array, bytearray})
 _PLAIN = (
     int,
     float,
@@ -42,8 +43,8 @@ _PLAIN = (
 _DATA = frozenset({
     int, float, complex, str, bool, bytes, type(None), tuple, torch.Tensor, torch.dtype, torch.device, torch.Size,
 })  # fmt: skip
-_HOLDERS = frozenset({threading.local, types.SimpleNamespace, argparse.Namespace})
-"""Classes of Python's own whose objects hold what the program puts there."""
+_HOLDERS = frozenset({"_thread", "argparse", "collections", "queue", "types", "weakref"})
+"""Modules of Python's own with classes whose objects hold what the program puts there."""
 
 _MOST_ITEMS = 10_000
 _MISSING = object()
@@ -100,10 +101,16 @@ class Slot:
 
     def put_back(self) -> None:
         """Put back what was there before."""
-        if type(self.holder) is dict:
+        if type(self.holder) is dict and self.before is _MISSING:
+            self.holder.pop(self.key, None)
+        elif type(self.holder) is dict:
             self.holder[self.key] = self.before
-        else:
+        elif isinstance(self.holder, type):
             setattr(self.holder, self.key, self.before)
+        elif self.before is _MISSING:
+            object.__delattr__(self.holder, self.key)
+        else:
+            object.__setattr__(self.holder, self.key, self.before)
 
 
 class Snapshot:
@@ -132,6 +139,7 @@ class Snapshot:
         self._seen: set[int] = set()
         self._positions: list[tuple[str, Any, Any]] = []
         self.iterators: dict[int, str] = {}
+        self._watches_tensors = False
         for path, module in root.named_modules():
             self._add_module(path, module)
         if function is not root:
@@ -207,6 +215,8 @@ class Snapshot:
         elif isinstance(value, type):
             self._add_class(value)
         else:
+            if issubclass(type(value), _CONTAINERS) or _is_own_object(value):
+                self.slots.append(Slot(name, holder, key, value))
             self._walk(name, value)
 
     def _add_class(self, cls: type) -> None:
@@ -223,6 +233,25 @@ class Snapshot:
                     self.slots.append(Slot(f"{base.__name__}.{name}", base, name, value))
                 else:
                     self._walk(f"{base.__name__}.{name}", value)
+
+    def watch_attribute(self, name: str, holder: Any, key: str) -> None:
+        """Add an attribute of a module of Python's, or of another package, that a program assigns."""
+        if not any(slot.holder is vars(holder) and slot.key == key for slot in self.slots):
+            self.slots.append(Slot(f"{name}.{key}", vars(holder), key, vars(holder).get(key, _MISSING)))
+
+    def watch_tensors(self, root: nn.Module) -> None:
+        """Add what the program has attached to tensors of the module."""
+        if self._watches_tensors:
+            return
+        self._watches_tensors = True
+        for path, module in root.named_modules():
+            for table in (module._parameters, module._buffers):
+                for name, value in table.items():
+                    if type(getattr(value, "__dict__", None)) is dict and id(value) not in self._seen:
+                        self._seen.add(id(value))
+                        held = f"self.{path}.{name}." if path else f"self.{name}."
+                        state = vars(value)
+                        self._containers.append(_Container(held, state, dict(state), "writes to"))
 
     def watch(self, name: str, value: Any) -> None:
         """Add a value, with the containers and objects of the program's own in it.
@@ -253,11 +282,27 @@ class Snapshot:
             before = set(value) if issubclass(cls, set) else list(value)
             self._containers.append(_Container(name, value, before))
             self._walk_all(name, enumerate(before), len(before))
-        elif _moves_on(cls):
+        elif moves_on(cls):
             self._watch_iterator(name, value)
         elif cls.__module__ == "numpy" and cls.__name__ == "ndarray":
             self._containers.append(_Container(name, value, value.copy()))
-        elif (cls in _HOLDERS or is_users(cls.__module__)) and type(getattr(value, "__dict__", 0)) is dict:
+        elif cls in _BYTES or isinstance(value, ctypes._SimpleCData | ctypes.Structure | ctypes.Array):
+            self._containers.append(_Container(name, value, bytes(value)))
+        elif cls is functools.partial:
+            self._add_function(value)
+        elif cls.__module__ in _HOLDERS or is_users(cls.__module__):
+            self._add_object(name, value)
+
+    def _add_object(self, name: str, value: Any) -> None:
+        """Add the attributes of an object, in its `__dict__` and in slots."""
+        cls = type(value)
+        for base in cls.__mro__:
+            for key, member in vars(base).items() if is_users(base.__module__) else ():
+                if type(member) is types.MemberDescriptorType:
+                    held = getattr(value, key, _MISSING)
+                    self.slots.append(Slot(f"{name}.{key}", value, key, held))
+                    self._walk(f"{name}.{key}", held)
+        if type(getattr(value, "__dict__", 0)) is dict:
             state = value.__dict__
             before = dict(state)
             self.objects.append((value, before))
@@ -291,9 +336,8 @@ class Snapshot:
             if _same(value, before):
                 continue
             keys = _changed_keys(value, before)
-            found = nodes_in(
-                [value[key] for key in keys if key in value] if keys is not None else list(value)
-            )
+            items = [value[key] for key in keys if key in value] if keys is not None else value
+            found = nodes_in([] if type(before) is bytes else list(items))
             name = f"{saved.name}{keys[0]}" if keys and saved.name.endswith(".") else saved.name
             if not saved.grows or any(key in before for key in keys or ()) or not is_constant(found):
                 change = change or Change(name, saved.verb, found[0] if found else None, value)
@@ -310,8 +354,8 @@ class Snapshot:
             if now is slot.before:
                 continue
             found = nodes_in(now)
-            if found or slot.before is not None:  # from None to something else: made once, at first use
-                slot.put_back()
+            slot.put_back()
+            if found or slot.before is not None or not _made_once(now):
                 change = change or Change(slot.name, "assigns", found[0] if found else None)
         return change
 
@@ -345,11 +389,21 @@ class Snapshot:
         )
 
 
-def _moves_on(cls: type) -> bool:
-    return hasattr(cls, "__next__") or cls in MOVING or cls.__module__.startswith("numpy.random.")
+def _is_own_object(value: Any) -> bool:
+    """Tell whether a value is an object of the program's, or holds what it puts there, and no function."""
+    module = type(value).__module__
+    return not callable(value) and value is not _MISSING and (module in _HOLDERS or is_users(module))
+
+
+def _made_once(value: Any) -> bool:
+    """Tell whether what stands in the place of None is made at its first use and stays as it is."""
+    cls = type(value)
+    return not issubclass(cls, _CONTAINERS) and (callable(value) or not is_users(cls.__module__))
 
 
 def _same(value: Any, before: Any) -> bool:
+    if type(before) is bytes:
+        return bytes(value) == before
     if len(value) != len(before):
         return False
     if isinstance(value, dict):
@@ -373,7 +427,14 @@ def _changed_keys(value: Any, before: Any) -> list[Any] | None:
 
 
 def _put_back(value: Any, before: Any) -> None:
-    if isinstance(value, dict | set):
+    if type(value) is array.array:
+        del value[:]
+        value.frombytes(before)
+    elif type(value) is bytearray:
+        value[:] = before
+    elif type(before) is bytes:
+        memoryview(value).cast("B")[:] = before
+    elif isinstance(value, dict | set):
         value.clear()
         value.update(before)
     elif isinstance(value, list | collections.deque):

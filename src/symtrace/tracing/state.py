@@ -10,7 +10,7 @@ from torch import nn
 
 from ..ir import Node
 
-__all__ = ["Need", "Paths", "Replaced", "Restart"]
+__all__ = ["Need", "Paths", "Replaced", "Restart", "has_setter"]
 
 _OWN = frozenset(vars(nn.Module()))
 
@@ -123,3 +123,8 @@ class Replaced:
     write: Node
     key: tuple[int, str]
     node: Node | None = None
+
+
+def has_setter(cls: type, name: str) -> bool:
+    """Tell whether assigning an attribute of a class's objects runs code of the class, as with a property."""
+    return any(hasattr(type(vars(base)[name]), "__set__") for base in cls.__mro__ if name in vars(base))

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .blame import here
+from .blame import here, trace_error
 from .frames import is_users_call
 from .hooks import PatchSet, active_tracer
 
@@ -78,6 +78,15 @@ def _environment(original: Any) -> Any:
     return __getitem__
 
 
+def _changes_environment(original: Any) -> Any:
+    def change(self: Any, key: Any, *value: Any) -> Any:
+        if active_tracer() is not None and is_users_call(sys._getframe(1)):
+            raise trace_error("ST026", what=f"changes the environment variable `{key}`")
+        return original(self, key, *value)
+
+    return change
+
+
 def _files(original: Any) -> Any:
     def open(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         tracer = active_tracer()
@@ -102,6 +111,8 @@ def _typed(original: Any) -> Any:
 def patch_files_and_environment(patches: PatchSet) -> None:
     """Have reads of files and of environment variables listed while `patches` are in force."""
     patches.patch(_Environment, "__getitem__", _environment)
+    for name in ("__delitem__", "__setitem__"):
+        patches.patch(_Environment, name, _changes_environment)
     for place in (builtins, io):
         patches.patch(place, "open", _files)
 

@@ -37,7 +37,7 @@ from .process_state import swapped_tensor
 from .proxy import Proxy, collect_proxies
 from .scanning import is_users
 from .shims import SHIMS
-from .state import Need, Paths, Replaced, Restart
+from .state import Need, Paths, Replaced, Restart, has_setter
 from .transforms import checkpointed
 
 __all__ = ["Watcher", "asks_for_flag"]
@@ -218,6 +218,8 @@ class Watcher(Joints):
         if not registered and name != "training":
             need = Need.of(type(mod), name)
             if need not in self._needs:
+                if name not in state and has_setter(type(mod), name):
+                    return False  # a property of the program's, whose own assignments are seen
                 if name in state and state[name] is value:
                     return True  # nothing changes, unless the program assigns another value too: see there
                 raise Restart(need)
@@ -330,6 +332,8 @@ class Watcher(Joints):
         if value is None or value is hooks.MISSING:
             how = "reads, while it is None," if value is None else "looks for, before it is there,"
             raise trace_error("ST023", attribute=name, what=f"{how} and later assigns")
+        if is_users(type(value).__module__) and not hooks.original_isinstance(value, tuple | torch.Tensor):
+            raise trace_error("ST023", attribute=name, what="reads and later assigns")
         proxy = self.create_proxy("get_attr", f"{names[0]}.{name}" if names[0] else name, (), {})
         self._written[id(mod), name] = proxy
         return proxy
