@@ -23,10 +23,10 @@ from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .patching import gated_descriptor, shim, state_property
 from .process_state import patch_process_state
 from .reads import stores_of
-from .scanning import CACHED, is_users, names_used
+from .scanning import CACHED, is_transform, is_users, names_used
 from .shims import SHIMS
 from .surroundings import ANSWERS, ASKING, patch_answer, patch_files_and_environment, patch_surroundings
-from .transforms import MASKED, patch_transforms
+from .transforms import MASKED, patch_made_before, patch_transforms
 from .watching import Watcher
 from .wrapping import patch_wrapped
 
@@ -97,6 +97,8 @@ class Preparation(Watcher):
     def _scan(self, function: Any, owner: nn.Module | None) -> None:
         """Prepare for what a function, and those that it may call, can name."""
         plain = inspect.unwrap(function) if callable(function) else function
+        if type(function) is types.FunctionType and is_transform(function):
+            plain = function
         table = getattr(plain, "__globals__", None)
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
@@ -144,6 +146,7 @@ class Preparation(Watcher):
     def _prepare(self, function: types.FunctionType) -> None:
         """Prepare for a function that the program may call."""
         self._snapshot.watch_function(function)
+        patch_made_before(self._patches, function)
         self._constants.functions.append(function)
         self._watch_stores(function)
         watch = self._watch_questions

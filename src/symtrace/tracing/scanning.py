@@ -10,10 +10,13 @@ from typing import Any
 
 from torch import nn
 
-__all__ = ["CACHED", "content_of", "is_users", "names_used", "plain_function"]
+__all__ = ["CACHED", "content_of", "is_transform", "is_users", "names_used", "plain_function"]
 
 CACHED: type = type(functools.lru_cache(lambda: None))
 """The class of what `functools.lru_cache` makes, which lives in C and is called by it."""
+
+_TRANSFORMS = ("_functorch/apis.py", "_functorch/eager_transforms.py")
+"""Files of torch where functions are made of functions of the program's."""
 
 _FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
 
@@ -22,6 +25,11 @@ _FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
 def is_users(module: str | None) -> bool:
     """Tell whether a module is the program's, by its name."""
     return module is not None and (module == "__main__" or module.partition(".")[0] not in _FOREIGN)
+
+
+def is_transform(function: types.FunctionType) -> bool:
+    """Tell whether a function is one that `torch.func` makes of another, such as the result of `torch.func.vmap`."""
+    return function.__code__.co_filename.endswith(_TRANSFORMS)
 
 
 def names_used(
@@ -51,7 +59,7 @@ def names_used(
         if type(current) is not types.FunctionType or id(current) in seen:
             continue
         seen.add(id(current))
-        if not is_users(current.__module__):
+        if not is_users(current.__module__) and not is_transform(current):
             continue
         visit(current)
         if hasattr(current, "__wrapped__"):

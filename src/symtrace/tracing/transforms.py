@@ -14,12 +14,13 @@ from torch.utils.checkpoint import checkpoint
 from ..ops import program
 from . import hooks
 from .outline import join, outline, outline_run, rebuild
+from .scanning import content_of, is_transform
 from .wrapping import same_function, trampoline
 
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["MASKED", "checkpointed", "patch_transforms"]
+__all__ = ["MASKED", "checkpointed", "patch_made_before", "patch_transforms"]
 
 MASKED = tuple(
     value
@@ -36,6 +37,40 @@ _SPREAD = ("linearize", "vjp")
 
 _OF_INPUTS = ("hessian", "hvp", "jacobian", "jvp", "vhp", "vjp")
 """Of `torch.autograd.functional`: they take the arguments of the function as their second."""
+
+
+_MADE_BY = {
+    constant: (getattr(torch.func, name), frozenset(inspect.signature(getattr(torch.func, name)).parameters))
+    for name in _CURRIED
+    if name != "functionalize"
+    for constant in getattr(torch.func, name).__code__.co_consts
+    if type(constant) is types.CodeType
+}
+"""The functions of `torch.func`, with the names of their parameters, by the code of what they return."""
+
+
+def patch_made_before(patches: hooks.PatchSet, function: types.FunctionType) -> None:
+    """Have calls recorded of a function that a transform of `torch.func` made before the capture."""
+    made = _MADE_BY.get(function.__code__) if is_transform(function) else None
+    if made is None:
+        return
+    kind, known = made
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    settings = {name: content_of(cell) for name, cell in cells.items() if name in known}
+    given = settings.pop("func")
+
+    def make(function: types.FunctionType) -> types.CodeType:
+        original = same_function(function)
+
+        def dispatch(args: Any, kwargs: Any) -> Any:
+            tracer = hooks.active_tracer()
+            if tracer is None:
+                return original(*args, **kwargs)
+            return _curried(tracer, kind, kind, (given,), dict(settings))(*args, **kwargs)
+
+        return trampoline(function, dispatch)
+
+    patches.patch_code(function, make)
 
 
 def patch_transforms(patches: hooks.PatchSet) -> None:

@@ -155,7 +155,7 @@ def trampoline(function: types.FunctionType, dispatch: Callable[[Any, Any], Any]
     """Return code for `function` that hands its arguments to `dispatch`.
 
     Args:
-        function: A plain function, or what `contextlib.contextmanager` has made of one.
+        function: A function with at most six variables from around it.
         dispatch: Takes the arguments and the keyword arguments.
     """
     code: types.CodeType = _TEMPLATES[len(function.__code__.co_freevars)].__code__
@@ -163,12 +163,17 @@ def trampoline(function: types.FunctionType, dispatch: Callable[[Any, Any], Any]
     return code.replace(co_consts=constants, co_name=function.__code__.co_name)
 
 
-def _templates() -> tuple[Any, Any]:
+def _templates() -> tuple[Any, ...]:
     # A function keeps its number of variables from around it.
-    func = None
+    a = b = c = d = e = f = None
     plain: Any = lambda *args, **kwargs: ["dispatch"][0](args, kwargs)  # type: ignore[operator]  # noqa: E731
-    closed: Any = lambda *args, **kwargs: (func, ["dispatch"][0](args, kwargs))[1]  # type: ignore[operator]  # noqa: E731
-    return plain, closed
+    one: Any = lambda *args, **kwargs: (a, ["dispatch"][0](args, kwargs))[-1]  # type: ignore[operator]  # noqa: E731
+    two: Any = lambda *args, **kwargs: (a, b, ["dispatch"][0](args, kwargs))[-1]  # type: ignore[operator]  # noqa: E731
+    three: Any = lambda *args, **kwargs: (a, b, c, ["dispatch"][0](args, kwargs))[-1]  # type: ignore[operator]  # noqa: E731
+    four: Any = lambda *args, **kwargs: (a, b, c, d, ["dispatch"][0](args, kwargs))[-1]  # type: ignore[operator]  # noqa: E731
+    five: Any = lambda *args, **kwargs: (a, b, c, d, e, ["dispatch"][0](args, kwargs))[-1]  # type: ignore[operator]  # noqa: E731
+    six: Any = lambda *args, **kwargs: (a, b, c, d, e, f, ["dispatch"][0](args, kwargs))[-1]  # type: ignore[operator]  # noqa: E731
+    return plain, one, two, three, four, five, six
 
 
 _TEMPLATES = _templates()
