@@ -13,7 +13,7 @@ import torch
 
 from .hooks import unwatched
 
-__all__ = ["advanced", "moves_on", "position", "same_position"]
+__all__ = ["READING", "advanced", "moves_on", "position", "same_position"]
 
 _UNSET = object()
 _GENERATOR = torch.Generator  # for which another class stands during a capture
@@ -78,9 +78,20 @@ def _of_parts(value: Any, depth: int = 3) -> Any:
     return tuple(found) or None
 
 
-def advanced(held: list[tuple[str, Any, Any]]) -> Iterator[str]:
-    """Yield the names of what has moved from where it stood; generators of numpy's are put back."""
+READING = frozenset({"getbuffer", "getvalue", "read", "readable", "readline", "readlines", "seek", "tell"})
+"""Names by which a program reads what it has written to a file."""
+
+
+def advanced(held: list[tuple[str, Any, Any]], reads_files: bool) -> Iterator[str]:
+    """Yield the names of what has moved from where it stood, and put it back where that can be done.
+
+    Args:
+        held: Names, values, and where they stood.
+        reads_files: Whether the program may read what it writes to files: else that is for others, like a print.
+    """
     for name, value, before in held:
+        if isinstance(value, io.IOBase) and not reads_files and not value.closed and value.writable():
+            continue
         now = position(value)
         if before is None or same_position(now, before):
             continue

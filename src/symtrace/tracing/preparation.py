@@ -21,6 +21,7 @@ from .given import asks_for_none
 from .identity import asks
 from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .patching import gated_descriptor, shim, state_property
+from .positions import READING
 from .process_state import patch_process_state
 from .reads import stores_of
 from .scanning import CACHED, is_transform, is_users, names_used
@@ -148,6 +149,7 @@ class Preparation(Watcher):
         self._snapshot.watch_function(function)
         patch_made_before(self._patches, function)
         self._constants.functions.append(function)
+        self._snapshot.reads_files |= not READING.isdisjoint(function.__code__.co_names)
         self._watch_stores(function)
         watch = self._watch_questions
         if watch is not None and asks(function.__code__) and not show_questions(self._patches, function):

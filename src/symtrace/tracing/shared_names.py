@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from .blame import trace_error
-from .scanning import names_used
+from .scanning import is_users, names_used
 
 __all__ = ["KeptNames", "kept_names", "program_names"]
 
@@ -23,6 +23,8 @@ _COMMON = (
     | frozenset(dir(builtins))
     | {"F", "nn", "torch", "self"}
 )
+_TABLES_OF_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_MOST_ITEMS = 1000
 _STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_")
 _STORING = frozenset({
     "__setattr__", "__setitem__", "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop",
@@ -89,6 +91,7 @@ class KeptNames:
         self._root = root
         self._function = function
         self._names: dict[frozenset[type], set[str]] = {}
+        self._modules: set[int] | None = None
 
     def __call__(self, module: nn.Module) -> bool:
         """Tell it of one leaf.
@@ -96,6 +99,8 @@ class KeptNames:
         Raises:
             TraceError: ST026, it stays one node, since it was declared one or has hooks that run backwards.
         """
+        if self._reaches_root(module):
+            return True
         kept = _storing_hooks(module)
         if not kept:
             return False
@@ -108,6 +113,47 @@ class KeptNames:
             what = f"reads `{min(shared)}`, which a {type(module).__name__} that is one node may write"
             raise trace_error("ST026", what=what)
         return bool(shared)
+
+    def _reaches_root(self, module: nn.Module) -> bool:
+        """Tell whether hooks of a leaf find modules of the root by globals: as one node, they would find the original.
+
+        Raises:
+            TraceError: ST026, it stays one node.
+        """
+        runs_backwards = bool(module._backward_hooks or getattr(module, "_backward_pre_hooks", None))
+        for inner in module.modules() if module._modules else (module,):
+            for name in _TABLES_OF_HOOKS:
+                for hook in (getattr(inner, name, None) or {}).values():
+                    found = self._named_module(hook)
+                    if found is None:
+                        continue
+                    if runs_backwards or not type(module).__module__.startswith("torch."):
+                        what = (
+                            f"has a hook on a {type(module).__name__} that reaches a module through `{found}`"
+                        )
+                        raise trace_error("ST026", what=what)
+                    return True
+        return False
+
+    def _named_module(self, hook: Any) -> str | None:
+        """Return the global by which a function finds a module of the root."""
+        for table, name, _ in names_used(hook, set()):
+            if name and type(table) is dict and name in table and self._holds(table[name]):
+                return name
+        return None
+
+    def _holds(self, value: Any, depth: int = 2) -> bool:
+        if isinstance(value, nn.Module):
+            if self._modules is None:
+                self._modules = {id(module) for module in self._root.modules()}
+            return id(value) in self._modules
+        if depth == 0 or isinstance(value, type | types.ModuleType | types.FunctionType):
+            return False
+        if isinstance(value, list | tuple | set | dict):
+            items = value.values() if isinstance(value, dict) else value
+            return len(value) <= _MOST_ITEMS and any(self._holds(item, depth - 1) for item in items)
+        state = getattr(value, "__dict__", None)
+        return is_users(type(value).__module__) and type(state) is dict and self._holds(state, depth)
 
 
 def program_names(root: nn.Module, function: Any, inside: frozenset[type]) -> set[str]:

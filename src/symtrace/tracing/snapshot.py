@@ -122,6 +122,7 @@ class Snapshot:
 
     Attributes:
         iterators: Names of iterators that outlive the call, by identity.
+        reads_files: Whether the program may read what it writes to files.
         modules: Path, class and attributes of each module.
         objects: Objects of the program's own, with their attributes.
         slots: Globals, variables of enclosing functions and attributes of classes that are plain values.
@@ -139,7 +140,7 @@ class Snapshot:
         self._seen: set[int] = set()
         self._positions: list[tuple[str, Any, Any]] = []
         self.iterators: dict[int, str] = {}
-        self._watches_tensors = False
+        self._watches_tensors = self.reads_files = False
         for path, module in root.named_modules():
             self._add_module(path, module)
         if function is not root:
@@ -326,7 +327,7 @@ class Snapshot:
             is_constant: Tells whether nodes compute the same at each call, so that to keep it changes nothing.
         """
         change: Change | None = None
-        for moved in advanced(self._positions):
+        for moved in advanced(self._positions, self.reads_files):
             change = change or Change(moved, "advances", None)
         filled = [
             _Container(prefix, table, {}, "registers or replaces") for prefix, table in self._empty if table
