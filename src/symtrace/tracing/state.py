@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from ..ir import Node
+from .scanning import is_users
 
 __all__ = ["Need", "Paths", "Replaced", "Restart", "has_setter"]
 
@@ -126,5 +127,9 @@ class Replaced:
 
 
 def has_setter(cls: type, name: str) -> bool:
-    """Tell whether assigning an attribute of a class's objects runs code of the class, as with a property."""
-    return any(hasattr(type(vars(base)[name]), "__set__") for base in cls.__mro__ if name in vars(base))
+    """Tell whether assigning an attribute of a class's objects runs code of the program's, as with a property."""
+    return any(
+        hasattr(type(vars(base)[name]), "__set__") and is_users(base.__module__)
+        for base in cls.__mro__
+        if name in vars(base)
+    )
