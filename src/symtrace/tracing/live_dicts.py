@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["LiveDict", "needs_of_dict", "needs_of_held", "read_dict", "takes_as_dict"]
 
 
+_TABLES = frozenset(vars(nn.Module()))
+"""Attributes that every module has: what is in them are parameters, buffers, modules and hooks."""
+
+
 class LiveDict:
     """Stands for a dict that is an attribute of a module; `in`, reading and setting an item are recorded.
 
@@ -111,7 +115,7 @@ def needs_of_dict(tracer: Watcher, container: Any) -> tuple[Need, ...]:
         return ()
     for module in tracer.root.modules():
         for name, value in vars(module).items():
-            if value is container:
+            if value is container and name not in _TABLES:
                 live = _live(module, name)
                 return () if live in tracer._needs else (Need.of(type(module), name), live)
     return ()
