@@ -12,7 +12,7 @@ from ..errors import DataDependentError, TraceError
 from ..ir import Node
 from .frames import is_programs, user_frame
 
-__all__ = ["data_dependent", "dependence", "expression", "here", "names_traced", "trace_error"]
+__all__ = ["SHOWS", "data_dependent", "dependence", "expression", "here", "names_traced", "trace_error"]
 
 _STATEMENTS = ("if", "elif", "while", "assert", "for", "return", "match", "with")
 
@@ -25,6 +25,11 @@ def here(depth: int = 2) -> Location | None:
     frame = frame or first
     return None if frame is None else Location.of_frame(frame)
 
+
+SHOWS = re.compile(
+    r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
+)
+"""Lines on which the text of a value is for people to read."""
 
 _TRACED = re.compile(
     r"\b(Parameter)?Proxy\b|'Attribute' object|FakeTensor|numpy\.object_|\bTraced(Int|Float|Bool)\b"

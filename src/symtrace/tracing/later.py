@@ -22,10 +22,13 @@ from .state import Need, Restart
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["LATER", "needs_of_hooks", "run_unseen"]
+__all__ = ["LATER", "OF_FUNCTION", "needs_of_hooks", "run_unseen"]
 
 LATER = frozenset({"register_hook", "register_post_accumulate_grad_hook"})
 """Methods of tensors that take a function which runs once the call is over."""
+
+OF_FUNCTION = ("forward", "setup_context", "backward", "jvp", "vmap")
+"""Methods of an autograd function that run as one node."""
 
 _CONTAINERS = (list, dict, set, collections.deque)
 

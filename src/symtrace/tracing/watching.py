@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from ..runtime.call_shape import CallShape
 from ..runtime.graph import find_module
 from . import hooks
 from .assigned import AssignedContainers
-from .blame import data_dependent, here, trace_error
+from .blame import SHOWS, data_dependent, here, trace_error
 from .constants import Constants
 from .contexts import is_settled
 from .control_flow.levels import refusal
@@ -31,7 +30,7 @@ from .identity import answer_question
 from .joints import Joints, asks_for_flag
 from .kinds import Mixed, class_matches, names_tensor_type, rests_on_dtype
 from .known import Unknown
-from .later import LATER, run_unseen
+from .later import LATER, OF_FUNCTION, run_unseen
 from .live_dicts import needs_of_held, read_dict, takes_as_dict
 from .process_state import swapped_tensor
 from .proxy import Proxy, collect_proxies
@@ -43,14 +42,9 @@ from .transforms import checkpointed
 __all__ = ["Watcher", "asks_for_flag"]
 
 _MISSING = object()
-_OF_FUNCTION = ("forward", "setup_context", "backward", "jvp", "vmap")
 _BACKWARD = ("backward", torch.autograd.backward)
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _NUMBERS = frozenset({torch.Size, int, float, bool})
-_SHOWS = re.compile(
-    r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
-)
-"""Lines on which the text of a value is for people to read."""
 
 
 class Watcher(Joints):
@@ -442,7 +436,7 @@ class Watcher(Joints):
     def _is_only_shown(self) -> bool:
         """Tell whether the user's line makes a text for people to read, and list it where that is shown at capture."""
         location = here(4)
-        shown = None if location is None else _SHOWS.search(location.text)
+        shown = None if location is None else SHOWS.search(location.text)
         if shown is not None and shown[1] and not shown[1].endswith(("error", "assert", "check")):
             self.report.add("print", "the text of a traced value is shown at capture only", location)
         return shown is not None
@@ -558,7 +552,7 @@ class Watcher(Joints):
         own = vars(cls)
         run_unseen(
             self,
-            tuple(own[name].__func__ for name in _OF_FUNCTION if type(own.get(name)) is staticmethod),
+            tuple(own[name].__func__ for name in OF_FUNCTION if type(own.get(name)) is staticmethod),
             any(hooks.original_isinstance(arg, nn.Module) for arg in args),
         )
         return self.create_proxy("call_function", bound, args, kwargs, name=cls.__name__.lower())
