@@ -143,7 +143,7 @@ def note(parts):
 
 
 def different_kinds(x):
-    y = x if x.sum() > 0 else None
+    y = x if x.sum() > 0 else [x]
     return y
 
 

@@ -250,3 +250,57 @@ def test_a_way_that_writes_to_state_in_training_stays_in_evaluation():
 
     gm = capture(Normed().eval())
     assert not Pipeline("lower-control-flow{skip=true}")(gm).modified
+
+
+def over_rows(x: torch.Tensor, h: torch.Tensor):
+    for row in x:
+        h = torch.tanh(h + row)
+    return h
+
+
+def over_rows_of_a_list(x, h: torch.Tensor):
+    for row in x:
+        h = torch.tanh(h + row)
+    return h
+
+
+def until_large(x: torch.Tensor, h: torch.Tensor):
+    body = Graph()
+    row, total = body.placeholder("row"), body.placeholder("total")
+    added = body.call_function(operator.add, (total, row))
+    small = body.call_function(operator.lt, (body.call_method("sum", (added,)), 5))
+    body.output((small, added))
+    graph = Graph()
+    x, h = (graph.placeholder(name, torch.Tensor) for name in ("x", "h"))
+    node = graph.call_function(for_each, (x, Region(body), (h,), (), True))
+    graph.output(graph.call_function(operator.getitem, (node, 0)))
+    return GraphModule(nn.Module(), graph)
+
+
+@pytest.mark.parametrize("make", [lambda: capture(over_rows), lambda: until_large(None, None)])
+def test_loops_over_the_rows_of_a_tensor_are_counted(make):
+    original, gm = make(), make()
+    assert Pipeline("lower-control-flow")(gm).modified
+    gm.graph.lint()
+    assert "while_loop" in gm.code
+    for count in (0, 1, 4):
+        rows, start = torch.ones(count, 3), torch.zeros(3)
+        given = [
+            (one.clone().requires_grad_(), two.clone().requires_grad_()) for one, two in [(rows, start)] * 2
+        ]
+        expected, actual = original(*given[0]), gm(*given[1])
+        assert torch.equal(actual, expected)
+        expected.sum().backward()
+        actual.sum().backward()
+        for one, two in zip(*given, strict=True):
+            assert torch.equal(torch.zeros(()) if two.grad is None else two.grad.sum(),
+                               torch.zeros(()) if one.grad is None else one.grad.sum())  # fmt: skip
+    exported = torch.export.export(gm, (torch.ones(4, 3), torch.zeros(3)))
+    assert torch.equal(
+        exported.module()(torch.ones(4, 3), torch.zeros(3)), original(torch.ones(4, 3), torch.zeros(3))
+    )
+
+
+def test_a_loop_over_what_may_be_a_list_is_not_counted():
+    with pytest.raises(PassError, match="not known to be a tensor"):
+        Pipeline("lower-control-flow")(capture(over_rows_of_a_list))

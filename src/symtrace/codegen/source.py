@@ -17,13 +17,15 @@ from .codegen import root_name
 from .globals import Globals
 from .literals import annotation_text, value_text
 from .parents import bind_parents
-from .regions import RegionWriter
+from .regions import Owner, Path, RegionWriter
 from .statements import statement, with_statement
 
 if TYPE_CHECKING:
     from .codegen import CodeGen
 
 __all__ = ["PythonCode", "generate"]
+
+_NOBODY: Owner = ("", ())
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,14 @@ class PythonCode:
         globals: Objects that the text names.
         line_map: Names of nodes by line of `src`, from 1.
         executed: What is compiled in place of `src`, line by line the same, if anything.
+        inner_map: For lines of a node in a region, where it is in the node that `line_map` names.
     """
 
     src: str
     globals: dict[str, Any]
     line_map: dict[int, str] = field(default_factory=dict)
     executed: str = ""
+    inner_map: dict[int, Path] = field(default_factory=dict)
 
 
 def generate(
@@ -66,10 +70,10 @@ def generate(
     try:
         returns = ""
         lines: list[str] = []
-        owners: list[str] = []
+        owners: list[Owner] = []
         for alias in aliases:
             lines.append(f"{alias}\n")
-            owners.append("")
+            owners.append(_NOBODY)
         for text, node in _Writer(codegen, root, names, verbose).function(graph):
             lines.append(f"{text}\n")
             owners.append(node)
@@ -77,7 +81,7 @@ def generate(
         if output._op == "output" and output._type is not None:
             returns = f" -> {annotation_text(output._type, names)}"
         if not lines:
-            lines, owners = ["pass\n"], [""]
+            lines, owners = ["pass\n"], [_NOBODY]
         if codegen._body_transformer is not None:
             before, lines = lines, codegen._body_transformer(lines)
             owners = _follow(before, owners, lines)
@@ -90,19 +94,21 @@ def generate(
     executed = ""
     is_plain = type(codegen).gen_fn_def.__module__ == __package__ + ".codegen"
     if is_plain and codegen._body_transformer is None:
-        others = bind_parents(graph, lines, owners, root, names, _is_block)
+        others = bind_parents(graph, lines, [owner for owner, _ in owners], root, names, _is_block)
         executed = "" if others is lines else _function_text(head, others)
     start = head.count("\n") + 4
-    line_map = {}
+    line_map, inner_map = {}, {}
     line = start
-    for text, owner in zip(lines, owners, strict=True):
+    for text, (owner, path) in zip(lines, owners, strict=True):
         if owner:
             line_map[line + text.count("\n") - 1] = owner
+        if path:
+            inner_map[line + text.count("\n") - 1] = path
         line += text.count("\n")
     table = names.finish()
     if not is_plain:
         table.setdefault("torch", torch)  # a `def` line written by hand may name it
-    return PythonCode(source, table, line_map, executed)
+    return PythonCode(source, table, line_map, executed, inner_map)
 
 
 def _function_text(head: str, lines: list[str]) -> str:
@@ -111,12 +117,12 @@ def _function_text(head: str, lines: list[str]) -> str:
     return f"\n\n{head}\n{indented}    "
 
 
-def _follow(before: list[str], owners: list[str], lines: list[str]) -> list[str]:
+def _follow(before: list[str], owners: list[Owner], lines: list[str]) -> list[Owner]:
     """Return the owners of lines after a change, which lines that are still there keep."""
     places: dict[str, list[int]] = {}
     for index in range(len(before) - 1, -1, -1):
         places.setdefault(before[index], []).append(index)
-    return [owners[places[line].pop()] if places.get(line) else "" for line in lines]
+    return [owners[places[line].pop()] if places.get(line) else _NOBODY for line in lines]
 
 
 def _raw_name(node: Node) -> str:
@@ -171,20 +177,20 @@ class _Writer:
         self._verbose = verbose
         self._regions = RegionWriter(names, self._region)
 
-    def function(self, graph: Graph) -> Iterator[tuple[str, str]]:
+    def function(self, graph: Graph) -> Iterator[tuple[str, Owner]]:
         """Yield pairs of a statement and the name of its node, the result of the graph last."""
         yield from self._statements(graph, "")
         output = graph._root._prev
         if output._op == "output":
             value = output._args[0] if output._args else None
-            yield self._codegen.generate_output(value), output._name
+            yield self._codegen.generate_output(value), (output._name, ())
 
-    def _region(self, graph: Graph, indent: str) -> Iterator[tuple[str, str]]:
+    def _region(self, graph: Graph, indent: str) -> Iterator[tuple[str, Owner]]:
         yield from self._statements(graph, indent, frees_inputs=False)
 
     def _statements(
         self, graph: Graph, indent: str, *, frees_inputs: bool = True
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterator[tuple[str, Owner]]:
         """Yield statements, with values freed after their last use."""
         dying = last_uses(graph)
         blocks = with_blocks(graph)
@@ -200,13 +206,13 @@ class _Writer:
                 here = frame and (frame.file, frame.line)
                 if here != place:
                     place = here
-                    yield _source_comment(frame, indent), ""
+                    yield _source_comment(frame, indent), _NOBODY
             if node in blocks:
                 if node._target is enter_mode:
-                    yield f"{indent}{with_statement(node, self._names)}", node._name
+                    yield f"{indent}{with_statement(node, self._names)}", (node._name, ())
                     indent += "    "
                     if node._next is blocks[node]:
-                        yield f"{indent}pass", ""
+                        yield f"{indent}pass", _NOBODY
                 else:
                     indent = indent[4:]
                 continue
@@ -214,8 +220,8 @@ class _Writer:
             if not frees_inputs and gone:
                 gone = [other for other in gone if other._op != "placeholder"]
             if _has_regions(node):
-                for line in self._regions.write(node, indent):
-                    yield line, node._name
+                for line, path in self._regions.write(node, indent):
+                    yield line, (node._name, path)
                 assigns, text = True, ""
             else:
                 text, assigns = statement(node, self._root, self._names)
@@ -224,7 +230,7 @@ class _Writer:
             if gone:
                 text += f"{';  ' if text else ''}{' = '.join([other._name for other in gone])} = None"
             if text:
-                yield f"{indent}{text}", node._name
+                yield f"{indent}{text}", (node._name, ())
 
 
 def _has_regions(node: Node) -> bool:

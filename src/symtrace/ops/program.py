@@ -12,7 +12,7 @@ import torch.utils._pytree as pytree  # the public home of pytrees, underscore a
 
 from ..diagnostics import Label, Location
 from ..errors import GuardError
-from .effect import ALIAS, Effect
+from .effect import ALIAS, CHECK, Effect
 
 __all__ = [
     "IN_PLACE",
@@ -29,6 +29,7 @@ __all__ = [
     "is_given",
     "least",
     "new_list",
+    "present",
     "raise_error",
     "sorted_by",
     "stand_in",
@@ -195,6 +196,20 @@ def assigned(value: Any, name: str) -> Any:
             f"cannot access local variable '{name}' where it is not associated with a value"
         )
     return value
+
+
+def present(value: Any, error: BaseException) -> None:
+    """Check a value that may be None where the program does what can't be done with None.
+
+    Args:
+        value: The value.
+        error: What is raised if it is None.
+    """
+    if value is None:
+        raise error
+
+
+setattr(present, "__symtrace_effect__", lambda args, kwargs: CHECK)  # noqa: B010
 
 
 class _Unassigned:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 
 from ..analysis import EffectAnalysis
-from ..ir import Node, all_graphs, region_uses
+from ..ir import Node, Region, all_graphs, region_uses
 from ..ops.control_flow import for_each, torch_cond, torch_while, while_loop
 from ..runtime import Graph
 from .core import Context, Pass
@@ -34,8 +34,9 @@ _LOWERED = frozenset({torch_cond, torch_while})
 class LowerControlFlow(Pass):
     """Let decisions and loops on data be calls of `torch.cond` and `torch.while_loop`, which torch's compilers keep.
 
-    Loops over a fixed range are unrolled. What can't be lowered is an error, unless it is to be skipped: a way that
-    writes to something from outside or, in either mode, to state, results that are no tensors, `for` loops over data.
+    Loops over a fixed range are unrolled; those over the rows of what is known to be a tensor, by its annotation or by
+    what `shape-prop` has left, are counted. What can't be lowered is an error, unless it is to be skipped: a way that
+    writes to something from outside or, in either mode, to state, results that are no tensors, other `for` loops.
     Gradients are those of `torch.cond`, for which every result of floating point has one.
 
     Attributes:
@@ -53,7 +54,12 @@ class LowerControlFlow(Pass):
                 continue
             reason = _refusal(node, ctx)
             if reason is None:
-                (_unroll if node.target is for_each else _lower)(graph, node)
+                if node.target is not for_each:
+                    _lower(graph, node)
+                elif _is_fixed_loop(node):
+                    _unroll(graph, node)
+                else:
+                    _lower(graph, _counted(graph, node))
                 changed = True
             elif self.skip:
                 ctx.remark(node, reason)
@@ -66,12 +72,11 @@ def _refusal(node: Node, ctx: Context) -> str | None:
     """Return why a node can't be lowered."""
     graph: Any = node.graph
     if node.target is for_each:
-        if len(node.args) > 4 and node.args[4]:
-            return "the loop may stop before its end"
-        return (
-            None if _is_fixed(node.args[0]) else "the loop runs over data, which torch has no operation for"
-        )
-    if node.target is while_loop and not all(isinstance(value, Node) for value in node.args[2]):
+        if _is_fixed_loop(node):
+            return None
+        if not _is_tensor(node.args[0]):
+            return "the loop runs over what is not known to be a tensor, or may stop before its end"
+    if node.target in (for_each, while_loop) and not all(isinstance(value, Node) for value in node.args[2]):
         return "the loop carries a value that is no tensor"
     effect = ctx.effects(graph, any_mode=True).effect(node)
     if effect.mutates or effect.impure or effect.writes_state or effect.barrier:
@@ -83,8 +88,8 @@ def _refusal(node: Node, ctx: Context) -> str | None:
     inner = (part for use in region_uses(node) for g in all_graphs(use.region.graph) for part in g.nodes)
     if any(part.target not in _LOWERED and region_uses(part) for part in inner):
         return "a way of it has control flow that can't be lowered"
-    tests = [node.args[0]]
-    if node.target is while_loop:
+    tests = [] if node.target is for_each else [node.args[0]]
+    if node.target is while_loop or _stops(node):
         tests += [use.region.graph.output_node().args[0][0] for use in region_uses(node)]
     unknown = next((test for test in tests if not _is_bool(test)), None)
     if unknown is not None:
@@ -99,8 +104,23 @@ def _refusal(node: Node, ctx: Context) -> str | None:
     return None
 
 
-def _is_fixed(items: Any) -> bool:
-    return isinstance(items, range | tuple | list) and not any(isinstance(item, Node) for item in items)
+def _is_fixed_loop(node: Node) -> bool:
+    """Return whether a `for` loop has known items, and goes through all of them."""
+    items = node.args[0]
+    is_fixed = isinstance(items, range | tuple | list) and not any(isinstance(item, Node) for item in items)
+    return is_fixed and not _stops(node)
+
+
+def _stops(node: Node) -> bool:
+    """Return whether a `for` loop may stop before its end."""
+    return node.target is for_each and len(node.args) > 4 and bool(node.args[4])
+
+
+def _is_tensor(value: Any) -> bool:
+    if not isinstance(value, Node):
+        return False
+    known = value.meta.get("tensor_meta", value.meta.get("val"))
+    return value.type is torch.Tensor or (hasattr(known, "dtype") and hasattr(known, "shape"))
 
 
 def _is_bool(value: Any) -> bool:
@@ -138,6 +158,39 @@ def _lower(graph: Graph, node: Node) -> None:
             results.append(value)
         output.args = (tuple(results),)
     node.target = torch_while if node.target is while_loop else torch_cond
+
+
+def _counted(graph: Graph, node: Node) -> Node:
+    """Put a `while` loop in the place of one over the rows of a tensor; return it."""
+    items, body, carried, operands = node.args[:4]
+    with graph.inserting_before(node):
+        count = graph.call_method("size", (items, 0))
+        # Of floating point, since gradients of `torch.while_loop` want every result to have one (torch 2.14).
+        start = graph.call_method("new_zeros", (items, ()), {"dtype": torch.float64})
+        test = graph.call_function(torch.lt, (start, count))
+        inner = Graph()
+        names = ["index", *(f"carried_{number}" for number in range(len(carried))), "items", "count"]
+        names += [f"operand_{number}" for number in range(len(operands))]
+        index, *given = map(inner.placeholder, names)
+        values, (rows, end), others = (
+            given[: len(carried)],
+            given[len(carried) :][:2],
+            given[len(carried) + 2 :],
+        )
+        place = inner.call_method("reshape", (inner.call_method("long", (index,)), 1))
+        row = inner.call_method("squeeze", (inner.call_function(torch.index_select, (rows, 0, place)), 0))
+        results = list(copy_region(inner, body, (row, *values, *others)))
+        following = inner.call_function(operator.add, (index, 1))
+        goes_on = inner.call_function(torch.lt, (following, end))
+        if _stops(node):
+            goes_on = inner.call_function(torch.logical_and, (goes_on, results.pop(0)))
+        inner.output((goes_on, following, *results))
+        loop = graph.call_function(
+            while_loop, (test, Region(inner), (start, *carried), (items, count, *operands))
+        )
+        given = [graph.call_function(operator.getitem, (loop, place + 1)) for place in range(len(results))]
+    give_results(node, given)
+    return loop
 
 
 def _unroll(graph: Graph, node: Node) -> None:

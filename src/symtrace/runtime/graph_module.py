@@ -286,7 +286,7 @@ class GraphModule(nn.Module):
                     return answer(self, args, kwargs)
             compiled = self.__dict__.get("_compiled")
             if compiled is not None:
-                note_generated_line(error, self, compiled.filename, compiled.code.line_map)
+                note_generated_line(error, self, compiled.filename, compiled.code)
             raise
 
     def _checks_late(self) -> bool:

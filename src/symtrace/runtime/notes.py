@@ -6,7 +6,9 @@ import linecache
 from types import TracebackType
 from typing import Any
 
-from ..ir import Node
+from ..codegen.regions import Path
+from ..codegen.source import PythonCode
+from ..ir import Node, Region
 
 __all__ = ["add_note", "note_for_node", "note_generated_line"]
 
@@ -36,18 +38,29 @@ def note_for_node(node: Node) -> str:
     return text
 
 
-def note_generated_line(error: BaseException, module: Any, filename: str, line_map: dict[int, str]) -> None:
-    """Name on `error` the generated line that failed and the node behind it."""
+def note_generated_line(error: BaseException, module: Any, filename: str, code: PythonCode) -> None:
+    """Name on `error` the generated line that failed and the node behind it, which may be one of a region."""
     trace: TracebackType | None = error.__traceback__
     line = 0
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == filename:
             line = trace.tb_lineno
         trace = trace.tb_next
-    name = line_map.get(line)
+    name = code.line_map.get(line)
     if not name:
         return
-    node = module.graph._names.get(name)
+    node = _node_in(module.graph._names.get(name), code.inner_map.get(line, ()))
     source = linecache.getline(filename, line).strip()
     note = f"in generated line {line}: {source}"
     add_note(error, note if node is None else f"{note}\n{note_for_node(node)}")
+
+
+def _node_in(node: Node | None, path: Path) -> Node | None:
+    """Return a node of a region of another one; the latter where there is none, since the graph has changed."""
+    for place, name in path:
+        region = node.args[place] if node is not None and len(node.args) > place else None
+        inner = region.graph._names.get(name) if isinstance(region, Region) else None
+        if inner is None:
+            return node
+        node = inner
+    return node

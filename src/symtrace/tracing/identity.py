@@ -21,13 +21,22 @@ from ..ir import Node
 from ..ops import effects
 from .blame import data_dependent, here, trace_error
 from .code_cache import cached_by_code
-from .frames import is_own
+from .control_flow.levels import refusal
+from .frames import is_own, is_programs
 from .proxy import Proxy
 
 if TYPE_CHECKING:
     from .watching import Watcher
 
-__all__ = ["Question", "answer_question", "asks", "may_be_one", "questions_of", "watching_questions"]
+__all__ = [
+    "Question",
+    "answer_question",
+    "asks",
+    "may_be_one",
+    "none_questions",
+    "questions_of",
+    "watching_questions",
+]
 
 Question = tuple[str, tuple[str, ...]]
 """What is asked, `"is"` or `"match"`, and the local variables it is asked of."""
@@ -88,38 +97,113 @@ def asks(code: CodeType) -> bool:
     )
 
 
-@contextmanager
-def watching_questions(ask: _Ask) -> Iterator[Callable[[], None]]:
-    """Have the questions of functions that are called from now on put to `ask`, once the yielded function is called.
+class _Watch:
+    """A trace function that puts questions to `ask`.
 
     Args:
         ask: Takes what is asked and the values of the variables; what it raises, the program raises.
     """
-    before = sys.gettrace()
 
-    def local(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "opcode":
-            question = questions_of(frame.f_code).get(frame.f_lasti)
-            if question is not None:
-                held = frame.f_locals
-                ask(question[0], [held[name] for name in question[1] if name in held])
-        return local
+    def __init__(self, ask: _Ask) -> None:
+        self._ask = ask
+        self._watches_questions = False
+        self._meets: Callable[[FrameType], bool] | None = None
+        self.before = sys.gettrace()
 
-    def entered(frame: FrameType, event: str, argument: Any) -> Any:
-        if is_own(frame) or not questions_of(frame.f_code):
+    def start(self) -> None:
+        """Watch the questions of functions that are called from now on."""
+        self._watches_questions = True
+        self._set()
+
+    def watch_frames(self, meets: Callable[[FrameType], bool], running: list[FrameType]) -> None:
+        """Watch where functions ask whether something is None.
+
+        Args:
+            meets: Given a frame of a function that does, tells whether to watch it.
+            running: Frames to watch that are there already.
+        """
+        self._meets = meets
+        self._set()
+        if self.before is None:
+            for frame in running:
+                frame.f_trace, frame.f_trace_opcodes = self._local, True
+
+    def _set(self) -> None:
+        if self.before is None:  # a debugger that is at work stays
+            sys.settrace(self._entered)
+
+    def _entered(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if is_own(frame):
+            return None
+        is_watched = self._watches_questions and bool(questions_of(frame.f_code))
+        if self._meets is not None and none_questions(frame.f_code):
+            is_watched = self._meets(frame) or is_watched
+        if not is_watched:
             return None
         frame.f_trace_opcodes = True
-        return local
+        return self._local
 
-    def start() -> None:
-        if before is None:  # a debugger that is at work stays
-            sys.settrace(entered)
+    def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "opcode":
+            held = frame.f_locals
+            question = questions_of(frame.f_code).get(frame.f_lasti) if self._watches_questions else None
+            if question is not None:
+                self._ask(question[0], [held[name] for name in question[1] if name in held])
+            if self._meets is not None:
+                name = none_questions(frame.f_code).get(frame.f_lasti)
+                if name is not None and (name or is_programs(frame)):
+                    self._ask("is None", [held[name]] if name in held else [])
+        return self._local
 
+
+@cached_by_code
+def asks_whether_none(code: CodeType) -> bool:
+    """Tell whether a function, or one that is defined in it, asks whether something is None."""
+    return bool(none_questions(code)) or any(
+        type(const) is CodeType and asks_whether_none(const) for const in code.co_consts
+    )
+
+
+@contextmanager
+def watching_questions(ask: _Ask) -> Iterator[_Watch]:
+    """Have questions put to `ask`, once what is yielded is told to.
+
+    Args:
+        ask: Takes what is asked and the values of the variables; what it raises, the program raises.
+    """
+    watch = _Watch(ask)
     try:
-        yield start
+        yield watch
     finally:
-        if before is None:
+        if watch.before is None:
             sys.settrace(None)
+
+
+@cached_by_code
+def none_questions(code: CodeType) -> dict[int, str]:
+    """Return where a function asks whether something is None: the variable, or an empty text, by the offset."""
+    found: dict[int, str] = {}
+    before: list[dis.Instruction] = []
+    for item in dis.get_instructions(code):
+        if item.opname in ("CACHE", "EXTENDED_ARG", "NOP", "NOT_TAKEN"):
+            continue
+        if item.opname.endswith("_NONE"):
+            found[item.offset] = _variable(before[-1])
+        elif item.opname == "IS_OP" and _is_none(before[-1]):
+            found[item.offset] = _variable(before[-2])
+        elif item.opname == "IS_OP" and _is_none(before[-2]):
+            found[item.offset] = _variable(before[-1])
+        before.append(item)
+    return found
+
+
+def _is_none(item: dis.Instruction) -> bool:
+    return item.opname == "LOAD_CONST" and item.argval is None
+
+
+def _variable(item: dis.Instruction) -> str:
+    is_variable = item.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and type(item.argval) is str
+    return str(item.argval) if is_variable else ""
 
 
 def may_be_one(one: Node, other: Node) -> bool:
@@ -171,6 +255,10 @@ def answer_question(tracer: Watcher, asked: str, values: list[Any]) -> None:
         DataDependentError: ST013, an `is` with something else than None; ST020, a pattern of a sequence or mapping.
         TraceError: ST024, such a pattern for a value that has no name.
     """
+    if asked == "is None":
+        if not values or any(map(tracer.is_optional, values)):
+            raise refusal(tracer, "asks, where capture can't see it, whether something is None that may be")
+        return
     if not values:
         raise trace_error("ST024", reason="a pattern looks into the result of a call; give that a name first")
     traced = [value for value in values if issubclass(type(value), Proxy)]

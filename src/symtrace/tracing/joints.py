@@ -16,10 +16,11 @@ from ..ops import program
 from ..runtime.graph import Graph
 from . import hooks
 from .blame import trace_error
+from .control_flow.levels import refusal
 from .kinds import Mixed, kind_of
 from .known import Unknown
+from .optionals import NO_FACTS, Facts, Optionals, OrNone
 from .proxy import Proxy
-from .recording import TracerBase
 from .state import Replaced
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ __all__ = ["Joints", "SeveralKinds", "asks_for_flag"]
 _MISSING = object()
 
 
-class Joints(TracerBase):
+class Joints(Optionals):
     """Holds regions while they are recorded, and makes the values that come out of them."""
 
     if TYPE_CHECKING:
@@ -87,7 +88,8 @@ class Joints(TracerBase):
 
     def _tables(self) -> dict[str, Any]:
         """Return copies of what is remembered of nodes, by the name of the attribute."""
-        names = ("_parameters", "_written", "_replaced", "_training", "_module_nodes", "_guarded")
+        names = ("_parameters", "_written", "_replaced", "_training", "_module_nodes", "_guarded",
+                 "_is_none")  # fmt: skip
         return {name: copy.copy(getattr(self, name)) for name in names}
 
     def forget_written(self, written: set[Any]) -> None:
@@ -166,14 +168,24 @@ class Joints(TracerBase):
     def _kind_of_value(self, value: Any) -> type:
         if type(value) is SeveralKinds:
             return Mixed
+        if type(value) is OrNone:
+            return self._kind_of_value(value.sample)
         if issubclass(type(value), Proxy):
             with hooks.tracing_as(None):
                 return self.kind_of_node(value.node)
         return torch.Tensor if issubclass(type(value), torch.Tensor) else type(value)
 
+    def _kind_there(self, value: Proxy) -> type:
+        """Return the class of a value, if it is not None."""
+        with hooks.tracing_as(None):
+            kind = self.kind_of_node(value.node)
+        if kind is Mixed:
+            raise refusal(self, "asks for the class of a value that is of several, depending on the data")
+        return kind
+
     def is_bool(self, value: Any) -> bool:
         """Tell whether a traced value is known to be a bool."""
-        return self._kind_of_value(value) is bool
+        return not self.is_optional(value) and self._kind_of_value(value) is bool
 
     def outer_of(self, placeholder: Node) -> Node | None:
         """Return the node that a placeholder of a region stands for."""
@@ -243,8 +255,10 @@ class Joints(TracerBase):
         self._kinds[node] = list
         return self.proxy(node)
 
-    def growing_list(self, items: list[Any], new: list[Any]) -> Any:
+    def growing_list(self, items: list[Any], new: list[Any], facts: Facts = NO_FACTS) -> Any:
         """Return the traced value of a new list with some items, to which others like `new` will be added."""
+        self.refuse_none_in(items)
+        self.refuse_none_in(new, facts)
         return self.create_proxy("call_function", program.new_list, (items,), {})
 
 

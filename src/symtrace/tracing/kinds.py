@@ -42,7 +42,8 @@ _ARITHMETIC = frozenset({
 })  # fmt: skip
 _OTHER_CALLS: dict[Any, type] = {
     _SIZE: _SIZE, program.new_list: list, list: list, sorted: list, tuple: tuple, any: bool, all: bool, bool: bool,
-    operator.not_: bool, operator.contains: bool, float: float, sum: Mixed, min: Mixed, max: Mixed,
+    operator.not_: bool, operator.contains: bool, operator.is_: bool, operator.is_not: bool, float: float, sum: Mixed,
+    min: Mixed, max: Mixed,
     program.sorted_by: list, program.least: Mixed, program.greatest: Mixed,
 }  # fmt: skip
 _TO_INT = frozenset({len, round, math.floor, math.ceil, math.trunc, int})

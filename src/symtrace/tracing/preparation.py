@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import sys
 import types
 from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,8 +20,9 @@ from .apart import apart
 from .caches import keeping
 from .contexts import patch_contexts
 from .control_flow.lifting import lift, lift_asking, lift_flagged, show_questions
+from .frames import is_internal, is_programs
 from .given import asks_for_none
-from .identity import asks
+from .identity import asks, asks_whether_none, none_questions
 from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .patching import gated_descriptor, shim, state_property
 from .positions import READING
@@ -40,11 +44,15 @@ _TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _TABLES_OF_MODULES = frozenset({"__dict__", "_buffers", "_parameters", "vars"})
 
 
+_LAYERS = os.path.dirname(os.path.abspath(torch.nn.modules.__file__)) + os.sep
+
+
 class Preparation(Watcher):
     """The part of a tracer that patches, for the time of a trace, what the program may use."""
 
     _snapshot: Snapshot
     _watch_questions: Callable[[], None] | None
+    _watch_frames: Callable[[Callable[[FrameType], bool], list[FrameType]], None]
     _autowrap_search: list[types.ModuleType]
     _autowrapped: set[int]
     _wrapped_tables: set[int]
@@ -62,7 +70,7 @@ class Preparation(Watcher):
         patch_wrapped(patches, (*self.leaf_functions, *MASKED))
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
-        lift(patches, self._needs, self._lifted)
+        lift(patches, self._needs, self._lifted, self.keeps_optionals)
         for need in self._needs:
             if need.place in (bool, dict):  # which are no places, but tell the tracer itself
                 continue
@@ -104,7 +112,7 @@ class Preparation(Watcher):
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
         if self.keeps_control_flow and type(plain) is types.FunctionType:
-            lift_flagged(self._patches, plain, self._lifted)
+            lift_flagged(self._patches, plain, self._lifted, self.keeps_optionals)
         for place, name, code in names_used(plain, self._scanned, owner, self._prepare):
             if type(place) is not dict or type(place.get(name)) is CACHED:
                 self._patches.patch(place, name, keeping)
@@ -151,10 +159,37 @@ class Preparation(Watcher):
         self._constants.functions.append(function)
         self._snapshot.reads_files |= not READING.isdisjoint(function.__code__.co_names)
         self._watch_stores(function)
-        watch = self._watch_questions
-        if watch is not None and asks(function.__code__) and not show_questions(self._patches, function):
-            watch()
-            self._watch_questions = None
+        code, watch = function.__code__, self._watch_questions
+        shows_none = self.keeps_optionals and asks_whether_none(code)
+        if shows_none or (watch is not None and asks(code)):
+            are_seen = show_questions(self._patches, function, self.keeps_optionals)
+            if not are_seen and watch is not None:
+                watch()
+                self._watch_questions = None
+
+    def _watch_for_none(self) -> None:
+        """Have functions seen that ask whether something is None, those that are running among them."""
+        frame: FrameType | None = sys._getframe(1)
+        found = []
+        while frame is not None and frame is not self._outside:
+            if none_questions(frame.f_code) and self._meets_none(frame):
+                found.append(frame)
+            frame = frame.f_back
+        self._watch_frames(self._meets_none, found)
+
+    def _meets_none(self, frame: FrameType) -> bool:
+        """Tell whether a function that asks for None has to be watched, which is not lifted.
+
+        Raises:
+            Restart: It is lifted at the next try.
+        """
+        if hooks.active_tracer() is not self:
+            return False
+        if is_internal(frame):
+            return frame.f_code.co_filename.startswith(_LAYERS)
+        if is_programs(frame):
+            lift_asking(self._needs, self._lifted, self._outside, frame)
+        return True
 
     def _patch_hooks(self, mod: nn.Module) -> None:
         for table in (mod._forward_hooks, mod._forward_pre_hooks):

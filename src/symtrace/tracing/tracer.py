@@ -421,7 +421,8 @@ class Tracer(Preparation):
         leaked = drawn = changed = None
         try:
             with watching_questions(self._on_question) as watch, hooks.installed(self) as patches:
-                self._watch_questions: Callable[[], None] | None = watch
+                self._watch_questions: Callable[[], None] | None = watch.start
+                self._watch_frames = watch.watch_frames
                 self._patch(patches, function)
                 with self._mode():
                     call, args = self.create_args_for_root(function, is_module, concrete_args)

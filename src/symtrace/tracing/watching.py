@@ -22,13 +22,12 @@ from .assigned import AssignedContainers
 from .blame import SHOWS, data_dependent, here, trace_error
 from .constants import Constants
 from .contexts import is_settled
-from .control_flow.levels import refusal
 from .frames import is_compared_by_identity, is_own, looks_up, returned_length, user_frame
 from .given import guard_given
 from .guards import add_guard
 from .identity import answer_question
 from .joints import Joints, asks_for_flag
-from .kinds import Mixed, class_matches, names_tensor_type, rests_on_dtype
+from .kinds import class_matches, names_tensor_type, rests_on_dtype
 from .known import Unknown
 from .later import LATER, OF_FUNCTION, run_unseen
 from .live_dicts import needs_of_held, read_dict, takes_as_dict
@@ -336,8 +335,9 @@ class Watcher(Joints):
         if not issubclass(type(value), Proxy) or hooks.original_isinstance(classes, types.GenericAlias):
             return False
         with hooks.tracing_as(None):
-            kind = self._kind(value)
+            kind = self._kind_there(value)
             answer = class_matches(kind, classes)
+            self.refuse_optional(value, classes, answer)
         if (not answer and issubclass(kind, torch.Tensor) and names_tensor_type(classes)) or (
             kind is float
             and rests_on_dtype(value.node)
@@ -349,6 +349,7 @@ class Watcher(Joints):
         return answer
 
     def _assume_length(self, value: Proxy, count: int) -> None:
+        super()._assume_length(value, count)
         if value.node.op == "placeholder" and value.node not in self.examples:
             self.report.add("assumption", f"`{value.node.target}` has {count} items", here(3))
 
@@ -383,11 +384,8 @@ class Watcher(Joints):
         return kind
 
     def _kind(self, value: Proxy) -> type:
-        with hooks.tracing_as(None):
-            kind = self.kind_of_node(value.node)
-        if kind is Mixed:
-            raise refusal(self, "asks for the class of a value that is of several, depending on the data")
-        return kind
+        self.refuse_optional(value)
+        return self._kind_there(value)
 
     def lacks_attribute(self, value: Proxy, name: str) -> bool:
         """Tell whether the value is a tensor, as far as is known, and tensors have no such attribute."""

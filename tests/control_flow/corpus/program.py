@@ -19,27 +19,25 @@ class Program:
     Attributes:
         name: Of the function or class.
         make: Returns the function or a new module.
-        inputs: Positional arguments, one tuple for each run; all of one shape unless `any_shape`.
-        any_shape: Whether the shapes of inputs differ, so that a capture with examples may guard against some.
+        inputs: Positional arguments, one tuple for each run.
     """
 
     name: str
     make: Callable[[], Any]
     inputs: tuple[tuple[Any, ...], ...]
-    any_shape: bool = False
 
 
 PROGRAMS: dict[str, Program] = {}
 
 
-def program(*inputs: Any, any_shape: bool = False) -> Callable[[Any], Any]:
+def program(*inputs: Any) -> Callable[[Any], Any]:
     """Register a function or a module class with its inputs; one that is no tuple is the only argument."""
 
     def register(root: Any) -> Any:
         assert root.__name__ not in PROGRAMS, root.__name__
         make = root if isinstance(root, type) and issubclass(root, nn.Module) else lambda: root
         given = tuple(one if isinstance(one, tuple) else (one,) for one in inputs)
-        PROGRAMS[root.__name__] = Program(root.__name__, make, given, any_shape)
+        PROGRAMS[root.__name__] = Program(root.__name__, make, given)
         return root
 
     return register

@@ -10,7 +10,7 @@ from typing import Any
 
 from .trees import at, flow_call, mangled
 
-__all__ = ["Identity"]
+__all__ = ["Identity", "NoneQuestions"]
 
 
 class Identity(ast.NodeTransformer):
@@ -44,6 +44,21 @@ class Identity(ast.NodeTransformer):
         self.generic_visit(node)
         node.attr = mangled(node.attr, self._code)
         return node
+
+
+class NoneQuestions(ast.NodeTransformer):
+    """Rewrites comparisons of anything with None by `is`, those in inner functions included."""
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return node
+        sides = [node.left, node.comparators[0]]
+        asked = [side for side in sides if not (isinstance(side, ast.Constant) and side.value is None)]
+        if len(asked) != 1:
+            return node
+        method = "is_none" if isinstance(node.ops[0], ast.Is) else "is_not_none"
+        return at(flow_call(method, asked[0]), node)
 
 
 def _variables(code: CodeType) -> frozenset[str]:

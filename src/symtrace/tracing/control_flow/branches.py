@@ -91,6 +91,7 @@ def _erase_since(tracer: Watcher, last: Node | None) -> None:
 
 def _listed(tracer: Watcher, value: AsList) -> Any:
     """Return a list as one of the graph."""
+    tracer.refuse_none_in(value.items)
     node = tracer.create_node("call_function", program.new_list, (tracer.create_arg(value.items),), {})
     return tracer.renewed([], node)
 
@@ -111,13 +112,16 @@ class _Decision:
         """Return the result, or else variables to try again with."""
         tracer = self._tracer
         variables = Variables(tracer, values, self._held)
+        facts = tracer.implied_by(self._test)
         first, second = [
-            variables.run(lambda given: recorded(tracer, lambda: way(*given)))  # noqa: B023 - runs at once
-            for way in (then, orelse)
+            variables.run(
+                lambda given: recorded(tracer, lambda: way(*tracer.settle(known, given)))  # noqa: B023 - runs at once
+            )
+            for way, known in zip((then, orelse), facts, strict=True)
         ]
         if first.raised and second.raised:
             raise refusal(tracer, "raises on both ways of a decision on traced values")
-        grown = variables.grown(goes_on=self._dead is not None)
+        grown = variables.grown(facts, goes_on=self._dead is not None)
         if grown is not None:
             return None, grown
         merger = Merger(
@@ -126,6 +130,7 @@ class _Decision:
             variables.existing(),
             variables.copied(),
             tracer.is_flag(self._test),
+            facts,
         )
         own = [self._own(variables, path, index) for index, path in enumerate((first, second))]
         shape = self._merge(merger, own)
@@ -151,6 +156,8 @@ class _Decision:
             result = shape
         else:
             result = self._node(merger, shape, (first, second))
+        if first.raised or second.raised:
+            tracer.settle(facts[first.raised])
         if self._dead is None:
             return result, None
         if self._is_state:

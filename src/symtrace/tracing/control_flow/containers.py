@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 import sys
 import types
@@ -12,35 +13,99 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from ..frames import is_internal, is_internal_file
+from ..scanning import content_of
 from ..snapshot import Snapshot
 from .levels import refusal
-from .trees import BLOCK, THUNK
+from .trees import is_block
 from .variables import LOST, is_named_tuple, is_record
 
 if TYPE_CHECKING:
+    from ..optionals import Facts
     from ..watching import Watcher
 
 __all__ = ["Variables", "changed", "put_in", "refuse_holders", "refuse_seen", "refuse_twice", "watched"]
 
 _COPIED = (list, dict, set)
+_ASSIGNS = "assigns a variable of several functions, or a global, on one way of a decision or in a loop"
 _CHANGES = "changes a container on one way of a decision or in a loop"
 
 
-def watched(values: tuple[Any, ...], held: Callable[[], Any]) -> Snapshot:
+class _Watched:
+    """What containers, objects and variables of enclosing functions are before a path is recorded.
+
+    Args:
+        values: Variables, with what they hold.
+        held: Gives those of enclosing functions.
+    """
+
+    def __init__(self, values: tuple[Any, ...], held: Callable[[], tuple[Any, ...]]) -> None:
+        self._held = held
+        self._free = _given(held)
+        self._snapshot = Snapshot(nn.Module(), None)
+        self._cells: list[tuple[types.CellType, Any]] = []
+        for value in (*values, *self._free):
+            self._snapshot.watch("a variable", value)
+            self._watch_cells(value)
+
+    def _watch_cells(self, value: Any) -> None:
+        """Watch what functions among the variables have around them, which they may change when they are called."""
+        stack, seen = [value], set()
+        while stack:
+            one = stack.pop()
+            kind = type(one)
+            if kind is functools.partial:
+                stack += [one.func, *one.args, *one.keywords.values()]
+            elif kind is types.MethodType:
+                stack.append(one.__func__)
+            elif kind in (list, tuple):
+                stack += [item for item in one if _is_function(item)]
+            elif kind is dict:
+                stack += [item for item in one.values() if _is_function(item)]
+            elif (
+                kind is types.FunctionType
+                and id(one) not in seen
+                and not is_internal_file(one.__code__.co_filename)
+            ):
+                seen.add(id(one))
+                for cell in one.__closure__ or ():
+                    content = content_of(cell)
+                    self._cells.append((cell, content))
+                    self._snapshot.watch("a variable", content)
+                    stack.append(content)
+
+    def restore(self) -> Any:
+        """Put all back, and return what had changed, or None."""
+        change: Any = self._snapshot.restore()
+        for cell, before in self._cells:
+            if content_of(cell) is not before:  # put back as None where it had no value
+                change = _ASSIGNS
+                cell.cell_contents = before
+        now = _given(self._held)
+        if change is None and any(one is not before for one, before in zip(now, self._free, strict=False)):
+            change = _ASSIGNS
+        return change
+
+
+def _is_function(value: Any) -> bool:
+    """Tell whether a value is a function of Python, or one that is partly applied or bound."""
+    return type(value) in (types.FunctionType, types.MethodType, functools.partial)
+
+
+def _given(held: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    try:
+        return tuple(held())
+    except NameError:  # one of them has no value yet
+        return ()
+
+
+def watched(values: tuple[Any, ...], held: Callable[[], Any]) -> _Watched:
     """Return what containers and objects are before a path is recorded, on which they must not change.
 
     Args:
         values: Variables.
         held: Gives those of enclosing functions.
     """
-    found = Snapshot(nn.Module(), None)
-    try:
-        free = held()
-    except NameError:  # one of them has no value yet
-        free = ()
-    for value in (*values, *free):
-        found.watch("a variable", value)
-    return found
+    return _Watched(values, held)
 
 
 class Variables:
@@ -81,13 +146,14 @@ class Variables:
         finally:
             change = watch.restore()
         if change is not None:
-            raise refusal(self._tracer, _CHANGES)
+            raise refusal(self._tracer, change if type(change) is str else _CHANGES)
         return path
 
-    def grown(self, *, goes_on: bool) -> tuple[Any, ...] | None:
+    def grown(self, facts: tuple[Facts, Facts], *, goes_on: bool) -> tuple[Any, ...] | None:
         """Return the variables with traced lists for those that get other lengths on the two ways; None if none do.
 
         Args:
+            facts: What each way knows of values that may be None.
             goes_on: Whether the variables are read after the decision.
 
         Raises:
@@ -103,8 +169,9 @@ class Variables:
                 raise refusal(self._tracer, _CHANGES)
             refuse_holders(self._tracer, before, (self.before,), callers=grows or not goes_on)
             if grows:
-                longest = max(after, key=len)
-                replacements[index] = self._tracer.growing_list(before, longest[len(before) :])
+                way = max(range(2), key=lambda one: len(after[one]))
+                new = after[way][len(before) :]
+                replacements[index] = self._tracer.growing_list(before, new, facts[way])
         if not replacements:
             return None
         return tuple([replacements.get(index, one) for index, one in enumerate(self.before)])
@@ -159,6 +226,9 @@ class Variables:
             if type(before) not in _COPIED or not self._was_changed(index):
                 continue
             if self._is_kept(index, ways):
+                if final[index] is LOST:
+                    self._tracer.want_optionals()
+                    raise refusal(self._tracer, "puts values of different kinds into a container on two ways")
                 put_in(before, final[index])
                 final[index] = before
             else:
@@ -310,8 +380,8 @@ def refuse_twice(tracer: Watcher, made: list[Any], values: list[Any]) -> None:
 def _is_handed(inner: tuple[types.FrameType, str], outer: tuple[types.FrameType, str]) -> bool:
     """Tell whether a variable is that of a block, which is given it by the function around and hands it back."""
     code = inner[0].f_code
-    is_block = code.co_name.startswith(BLOCK) and code in outer[0].f_code.co_consts
-    return is_block and inner[1] == outer[1] and inner[1] in code.co_varnames[: code.co_argcount]
+    is_inner = is_block(code) and code in outer[0].f_code.co_consts
+    return is_inner and inner[1] == outer[1] and inner[1] in code.co_varnames[: code.co_argcount]
 
 
 def _frames(tracer: Watcher) -> list[types.FrameType]:
@@ -353,5 +423,4 @@ def _is_seen(cell: types.CellType) -> bool:
 
 def _is_made_by_lifting(function: types.FunctionType) -> bool:
     code = function.__code__
-    is_part = THUNK in code.co_varnames or code.co_name.startswith(BLOCK)
-    return is_part or is_internal_file(code.co_filename)
+    return is_block(code) or is_internal_file(code.co_filename)

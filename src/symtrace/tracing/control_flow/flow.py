@@ -54,7 +54,10 @@ def _assigned(leaf: Any, name: str) -> Any:
     if type(leaf) is not Maybe:
         return leaf
     tracer = active_tracer()
-    return leaf.value if tracer is None else tracer.call_function(program.assigned, (leaf.value, name), {})
+    if tracer is None:
+        return leaf.value
+    value = tracer.call_function(program.assigned, (leaf.value, name), {})
+    return tracer.note_optional(value) if tracer.is_optional(leaf.value) else value
 
 
 def _first(items: Any, wanted: bool) -> Any:
@@ -160,7 +163,7 @@ class Flow:
     HOLE = HOLE
 
     @staticmethod
-    def is_(left: Any, right: Any, *asked: Any) -> bool:
+    def is_(left: Any, right: Any, *asked: Any) -> Any:
         """Return whether two values are one object, once the tracer has seen the question.
 
         Args:
@@ -171,9 +174,36 @@ class Flow:
         tracer = active_tracer()
         if tracer is not None:
             tracer._on_question("is", list(asked))
+            for one, other in ((left, right), (right, left)):
+                if one is None:
+                    return tracer.asks_for_none(other)
         return left is right
 
+    @staticmethod
+    def is_none(value: Any) -> Any:
+        """Return whether a value is None, a traced bool where only the run can tell."""
+        if value is None:
+            return True
+        tracer = active_tracer()
+        return False if tracer is None or not tracer.optionals else tracer.asks_for_none(value)
+
+    @staticmethod
+    def is_not_none(value: Any) -> Any:
+        """Return whether a value is not None, a traced bool where only the run can tell."""
+        if value is None:
+            return False
+        tracer = active_tracer()
+        return True if tracer is None or not tracer.optionals else tracer.asks_for_value(value)
+
     # ------------------------------------------------------------------ statements
+
+    @staticmethod
+    def peek(read: Callable[[], Any]) -> Any:
+        """Return the value of a variable, `UNDEFINED` if it has none."""
+        try:
+            return read()
+        except NameError:
+            return UNDEFINED
 
     @staticmethod
     def load(value: Any, name: str) -> Any:
@@ -184,6 +214,7 @@ class Flow:
             )
         if value is LOST:
             tracer: Any = active_tracer()
+            tracer.want_optionals()
             raise refusal(tracer, f"uses `{name}`, which has values of different kinds depending on the path")
         kind = type(value)
         if kind is Maybe or kind in (tuple, list, dict):
@@ -373,9 +404,13 @@ class Flow:
         if tracer is None:
             return Flow.and_(held, rest[0](), *rest[1:]) if first else first
         otherwise = False if tracer.is_bool(first) else first
-        return record_branches(
-            tracer, first, lambda: Flow.and_(held, rest[0](), *rest[1:]), lambda: otherwise, held
-        )
+        asked: list[Any] = []
+
+        def then() -> Any:
+            asked.append(Flow.and_(held, rest[0](), *rest[1:]))
+            return asked[-1]
+
+        return tracer.imply_both(record_branches(tracer, first, then, lambda: otherwise, held), first, asked)
 
     @staticmethod
     def or_(held: Callable[[], Any], first: Any, *rest: Callable[[], Any]) -> Any:
@@ -386,8 +421,14 @@ class Flow:
         if tracer is None:
             return first if first else Flow.or_(held, rest[0](), *rest[1:])
         at_once = True if tracer.is_bool(first) else first
-        return record_branches(
-            tracer, first, lambda: at_once, lambda: Flow.or_(held, rest[0](), *rest[1:]), held
+        asked: list[Any] = []
+
+        def orelse() -> Any:
+            asked.append(Flow.or_(held, rest[0](), *rest[1:]))
+            return asked[-1]
+
+        return tracer.imply_either(
+            record_branches(tracer, first, lambda: at_once, orelse, held), first, asked
         )
 
     @staticmethod
@@ -426,7 +467,9 @@ class Flow:
     def not_(value: Any) -> Any:
         """Return `not value`."""
         tracer = _open_tracer(value)
-        return not value if tracer is None else tracer.call_function(operator.not_, (value,), {})
+        if tracer is None:
+            return not value
+        return tracer.imply_not(tracer.call_function(operator.not_, (value,), {}), value)
 
 
 flow = Flow()

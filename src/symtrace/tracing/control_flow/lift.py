@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from ..code_cache import cached_by_code
-from .asking import Identity
+from .asking import Identity, NoneQuestions
 from .comprehensions import Comprehensions
 from .exits import Exits
 from .expressions import Expressions, may_be_traced
@@ -26,33 +26,50 @@ from .scopes import (
     used_names,
     walk_scope,
 )
+from .shared import Shared
 from .source import definition_of
-from .trees import FLOW, arguments, at, bare, define, flow_call, listed, load, names_tuple, thunk
+from .trees import (
+    FLOW,
+    arguments,
+    at,
+    bare,
+    define,
+    flow_call,
+    is_block,
+    listed,
+    load,
+    named_alike,
+    names_tuple,
+    thunk,
+)
+from .walruses import Walruses
 
 __all__ = ["FLOW", "asking_code", "lifted_code"]
 
 _UNLIFTABLE = (
-    ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.AsyncFor, ast.AsyncWith,
+    ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith,
 )  # fmt: skip
 
 
-def lifted_code(code: CodeType) -> CodeType | None:
+def lifted_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
     """Return code that does what `code` does and lets `flow` see its decisions, or None if there is no way.
 
     Args:
         code: Code of a function whose text can be found.
+        shows_none: Whether `flow` sees, too, where it asks whether something is None.
 
     Cost: linear in the text of the function; of the file for a lambda.
     """
-    return _lift(code)
+    return _lift(code, shows_none)
 
 
 @cached_by_code
-def asking_code(code: CodeType) -> CodeType | None:
+def asking_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
     """Return code that does what `code` does and lets `flow` see where it compares by `is`, or None.
 
     Args:
         code: Code of a function whose text can be found.
+        shows_none: Whether `flow` sees, too, where it asks whether something is None.
 
     Cost: linear in the text of the function.
     """
@@ -60,25 +77,27 @@ def asking_code(code: CodeType) -> CodeType | None:
     if definition is None or isinstance(definition, ast.Lambda):
         return None
     parameters = bare(definition.args)
-    body = [Identity(code).visit(statement) for statement in definition.body]
+    body = definition.body
+    if shows_none:
+        body = [NoneQuestions().visit(statement) for statement in body]
+    body = [Identity(code).visit(statement) for statement in body]
     return _compiled(code, definition, parameters, body)
 
 
 @cached_by_code
-def _lift(code: CodeType) -> CodeType | None:
-    definition = copy.deepcopy(definition_of(code))
+def _lift(code: CodeType, shows_none: bool) -> CodeType | None:
+    definition = None if is_block(code) else copy.deepcopy(definition_of(code))
     if definition is None:
         return None
     if isinstance(definition, ast.Lambda):
         body: list[Any] = [ast.copy_location(ast.Return(definition.body), definition.body)]
     else:
         body = definition.body
-    if contains(body, _UNLIFTABLE) or any(
-        isinstance(node, ast.Nonlocal) for one in body for node in ast.walk(one)
-    ):
+    if contains(body, _UNLIFTABLE):
         return None
     parameters = bare(definition.args)
-    body = [Identity(code).visit(statement) for statement in _Lifter(code, parameters, body).function(body)]
+    lifter = _Lifter(code, parameters, body, shows_none)
+    body = [Identity(code).visit(statement) for statement in lifter.function(body)]
     return _compiled(code, definition, parameters, body)
 
 
@@ -99,7 +118,7 @@ def _compiled(code: CodeType, definition: Any, parameters: ast.arguments, body: 
     changes: dict[str, Any] = {"co_name": code.co_name, "co_firstlineno": code.co_firstlineno}
     if hasattr(code, "co_qualname"):
         changes["co_qualname"] = code.co_qualname
-    return inner.replace(**changes)
+    return named_alike(inner, code).replace(**changes)
 
 
 class _Lifter:
@@ -109,10 +128,12 @@ class _Lifter:
         code: Its code.
         parameters: Its parameters.
         body: Its statements.
+        shows_none: Whether `flow` is to see where it asks whether something is None.
     """
 
-    def __init__(self, code: CodeType, parameters: ast.arguments, body: list[Any]) -> None:
+    def __init__(self, code: CodeType, parameters: ast.arguments, body: list[Any], shows_none: bool) -> None:
         self._code = code
+        self._shows_none = shows_none
         named = [*parameters.posonlyargs, *parameters.args]
         self._first = named[0].arg if named else None
         items = (*named, *parameters.kwonlyargs, parameters.vararg, parameters.kwarg)
@@ -120,28 +141,32 @@ class _Lifter:
         self._carried: set[str] = set()
         self._temporary: set[str] = set()
         self._free = frozenset(code.co_freevars) - {"__class__"}
-        self._own = frozenset(code.co_varnames) | frozenset(code.co_cellvars)
+        self._shared = Shared(body)
+        self._own = (frozenset(code.co_varnames) | frozenset(code.co_cellvars)) - self._shared.names
         self._captures = Captures(body)
         self._count = 0
 
     def function(self, body: list[Any]) -> list[Any]:
         """Return the body of the lifted function."""
+        body = self._shared.without(body)
         deleted = Deleted()
-        for rewriting in (deleted, Matches(self._fresh), Tests()):
+        shown = (NoneQuestions(),) if self._shows_none else ()
+        for rewriting in (deleted, Matches(self._fresh), Tests(), *shown):
             body = [item for statement in body for item in listed(rewriting.visit(statement))]
-        body = Exits(self._fresh).block(body)
+        body = Exits(self._fresh).block(Walruses(self._fresh).block(body))
         body = Comprehensions(self._fresh, self._own | self._free).block(body)
         note_live(body)
         self._captures = Captures(body)
         own = self._own - self._parameters
         blocks = _blocks_in(body)
-        loaded = Loads(own & (set(bound_names(blocks)) | changed_names(blocks)) | deleted.names)
+        loaded = Loads(own & (set(bound_names(blocks)) | changed_names(blocks)) | deleted.names | self._free)
         body = [item for statement in body for item in listed(loaded.visit(statement))]
         self._own |= self._temporary
         expressions = Expressions(self._code, self._first, self._own | self._free)
         body = [expressions.visit(statement) for statement in body]
         lifted = self._block(body, is_function=True)
-        start = self._undefined(self._carried - self._parameters - set(self._code.co_freevars), body[0])
+        start = self._shared.declarations(is_block=False)
+        start += self._undefined(self._carried - self._parameters - set(self._code.co_freevars), body[0])
         free = list(self._code.co_freevars)
         if free:  # never runs; it keeps the variables of enclosing functions what they are
             start.append(ast.If(ast.Constant(False), [ast.Expr(names_tuple(free))], []))
@@ -243,9 +268,13 @@ class _Lifter:
         return names
 
     def _held(self, *nodes: Any) -> ast.Lambda:
-        """Return a function that gives variables of enclosing functions, in which a container may be changed."""
-        found = used_names(nodes) & self._free
-        return thunk(names_tuple(sorted(found)))
+        """Return a function that gives variables of enclosing functions, in which a container may be changed.
+
+        Those that this function, or one inside of it, may assign come in any case.
+        """
+        found = used_names(nodes) & self._free - self._shared.names
+        shared = [flow_call("peek", thunk(load(name))) for name in sorted(self._shared.names)]
+        return thunk(ast.Tuple([*names_tuple(sorted(found)).elts, *shared], ast.Load()))
 
     @staticmethod
     def _dead(statement: Any, names: list[str]) -> ast.Tuple:
@@ -258,7 +287,8 @@ class _Lifter:
     # ------------------------------------------------------------------ decisions
 
     def _function(self, kind: str, number: int, names: list[str], body: list[Any], place: Any) -> Any:
-        function = define(f"__symtrace_{kind}_{number}", arguments(names), body or [ast.Pass()])
+        body = [*self._shared.declarations(is_block=True), *(body or [ast.Pass()])]
+        function = define(f"__symtrace_{kind}_{number}", arguments(names), body)
         return at(function, place)
 
     def _next(self) -> int:

@@ -16,6 +16,7 @@ from ..state import Need, Restart
 from .flow import flow
 from .functions import around, function_of, functions_of, key_of, maker_of, makers_of, with_inner
 from .lift import FLOW, asking_code, lifted_code
+from .trees import is_block
 
 __all__ = ["lift", "lift_asking", "lift_flagged", "show_questions"]
 
@@ -25,13 +26,14 @@ _MOST_OF_ONE_TEXT = 8
 """How many functions made from one piece of text are lifted: one that each trace makes anew never would be."""
 
 
-def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int]) -> None:
+def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int], shows_none: bool) -> None:
     """Have functions tell which way they go, where their text can be found.
 
     Args:
         patches: Receives the changes.
         needs: Tell the functions, and those that others make anew each time they run.
         lifted: Receives the identities of the functions.
+        shows_none: Whether they are to tell, too, where they ask whether something is None.
     """
     inner: dict[int, set[Any]] = {}
     functions: dict[int, types.FunctionType] = {}
@@ -45,36 +47,38 @@ def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int]) -> None:
                 lifted.add(need.identity)
     for identity, function in functions.items():
         with apart():
-            code = _changed(function.__code__, identity in lifted, inner[identity])
+            code = _changed(function.__code__, identity in lifted, inner[identity], shows_none)
         if code is not None:
             _put(patches, function, code)
 
 
-def lift_flagged(patches: PatchSet, function: types.FunctionType, lifted: set[int]) -> None:
+def lift_flagged(patches: PatchSet, function: types.FunctionType, lifted: set[int], shows_none: bool) -> None:
     """Lift a function, before it runs, that goes two ways by a flag: the trace need not start again for it.
 
     Args:
         patches: Receives the change.
         function: A function that the program may call.
         lifted: Receives its identity.
+        shows_none: See `lift`.
     """
     if id(function) not in lifted and branches_on(function.__code__, _FLAGS):
         with apart():
-            code = lifted_code(function.__code__)
+            code = lifted_code(function.__code__, shows_none)
         if code is not None:
             lifted.add(id(function))
             _put(patches, function, code)
 
 
-def show_questions(patches: PatchSet, function: types.FunctionType) -> bool:
+def show_questions(patches: PatchSet, function: types.FunctionType, shows_none: bool) -> bool:
     """Have the comparisons of a function by `is` go through `flow`; return whether all its questions are seen then.
 
     Args:
         patches: Receives the change.
         function: A function that the program may call, and that asks.
+        shows_none: See `lift`.
     """
     with apart():
-        code = asking_code(function.__code__)
+        code = asking_code(function.__code__, shows_none)
     if code is not None and not asks(code):
         _put(patches, function, code)
     return not asks(function.__code__)
@@ -89,29 +93,33 @@ def _given(code: CodeType, before: Any) -> CodeType:
     return code
 
 
-def _changed(code: CodeType, is_asked: bool, keys: set[Any]) -> CodeType | None:
+def _changed(code: CodeType, is_asked: bool, keys: set[Any], shows_none: bool) -> CodeType | None:
     """Return code that is lifted, and so are functions that it makes; None if nothing of it can be."""
-    own = lifted_code(code) if is_asked else None
+    lifted = functools.partial(lifted_code, shows_none=shows_none)
+    own = lifted(code) if is_asked else None
     if not keys:
         return own
-    return with_inner(own or code, keys, lifted_code)
+    return with_inner(own or code, keys, lifted)
 
 
 @apart()
-def lift_asking(needs: Collection[Need], lifted: set[int], outside: FrameType | None) -> None:
+def lift_asking(
+    needs: Collection[Need], lifted: set[int], outside: FrameType | None, asking: FrameType | None = None
+) -> None:
     """Start the trace again with the function lifted that is asking for a decision, if there is a way.
 
     Args:
         needs: What is watched already.
         lifted: Identities of functions that are lifted.
         outside: The frame that runs the trace.
+        asking: The frame that asks; by default the innermost one of the program.
 
     Raises:
         Restart: There is.
     """
-    frame = user_frame(3)
+    frame = asking or user_frame(3)
     frame = None if frame is None else around(frame)
-    if frame is None:
+    if frame is None or is_block(frame.f_code):  # which is lifted already
         return
     maker = maker_of(frame, outside)
     if maker is not None:

@@ -112,7 +112,7 @@ class _Loop:
                 self._fillers[index] = leaf
             value = leaf.value if type(leaf) is Maybe else leaf
             if tracer.is_traced(value):
-                self._samples[index] = value
+                self._samples[index] = tracer.sample_of(value)
         self._written: set[Any] = set()
         self._replaced: dict[int, Any] = {}
         self._after: Any = state
@@ -152,7 +152,8 @@ class _Loop:
         finally:
             change = watch.restore()
         if change is not None:
-            raise refusal(tracer, "changes a container in a loop on traced values that is no variable's own")
+            what = "changes a container in a loop on traced values that is no variable's own"
+            raise refusal(tracer, change if type(change) is str else what)
         self._replaced.update(level.replaced)
         if level.written - self._written:
             self._written |= level.written
@@ -176,7 +177,7 @@ class _Loop:
         values = list(self._leaves)
         for index, sample in sorted(self._samples.items()):
             node = level.graph.create_node("placeholder", f"carried_{index}", (), {})
-            value = self._tracer.renewed(sample, node)
+            value = self._tracer.renewed_or_none(sample, node)
             if self._leaves[index] is HOLE:
                 value = HOLE
             elif index in self._fillers:
@@ -225,8 +226,10 @@ class _Loop:
 
     def _joins(self, index: int, sample: Any, after: Any) -> bool:
         """Take a leaf for what is one of two values, and tell whether that is not what it was taken for."""
-        joined = None if after is LOST else self._tracer.joined(sample, after)
+        joined = None if after is LOST else self._tracer.joined_or_none(sample, after)
         if joined is None:
+            if sample is None or after is None or after is LOST:
+                self._tracer.want_optionals()
             raise refusal(self._tracer, "carries values of different kinds through a loop")
         if index in self._samples and joined is self._samples[index]:
             return False
@@ -246,7 +249,7 @@ class _Loop:
             if index - 3 in self._dead and len(self._leaves) == 3 + len(self._before[3]):
                 return False
             self._fillers[index] = UNDEFINED
-        self._samples[index] = after
+        self._samples[index] = self._tracer.sample_of(after)
         return True
 
     def _fit_structures(self, state: Any) -> None:
@@ -259,7 +262,7 @@ class _Loop:
             if type(before) is list and type(after) is list and len(after) > len(before):
                 grown = after[len(before) :]
             elif type(before) is list and self._tracer._is_proxy(after):  # grown in a branch
-                grown = self._tracer.samples_of(after) or before or [None]
+                grown = self._tracer.samples_of(after) or before or [HOLE]
             if grown:
                 values[position] = self._growing(position, before, grown)
                 again = True
@@ -324,7 +327,7 @@ class _Loop:
         tracer = self._tracer
         leaves = list(self._leaves)
         for position, index in enumerate(order):
-            value = tracer.merged(self._samples[index], self._samples[index], node, position)
+            value = tracer.merged_or_none(self._samples[index], node, position)
             leaves[index] = Maybe(value) if index in self._fillers else value
         result = unflatten(self._structure, iter(leaves))
         variables = list(result[3])

@@ -12,6 +12,7 @@ from .levels import refusal
 from .variables import HOLE, LOST, UNDEFINED, Maybe, is_named_tuple, is_record, renewed
 
 if TYPE_CHECKING:
+    from ..optionals import Facts
     from ..watching import Watcher
 
 __all__ = ["AsList", "Merger"]
@@ -23,6 +24,7 @@ class _Result:
 
     index: int
     is_maybe: bool = False
+    is_optional: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Merger:
         existing: Identities of the lists and dicts that were there before the decision.
         copied: Identities of those that the paths were given in their place.
         is_strict: Values that can't stand for one another are refused at once, even if nothing should read them.
+        facts: What each path knows of values that may be None.
 
     Attributes:
         rebuilt: Lists and dicts that were there before, in whose place a merged one stands.
@@ -60,11 +63,14 @@ class Merger:
         existing: frozenset[int],
         copied: frozenset[int],
         is_strict: bool,
+        facts: tuple[Facts, Facts] = ({}, {}),
     ) -> None:
         self._tracer = tracer
         self._existing = existing
         self._copied = copied
         self._is_strict = is_strict
+        self._facts = facts
+        self._may_lose = False
         self.rebuilt: list[Any] = []
         self.made: list[Any] = []
         self._raised = raised
@@ -87,6 +93,9 @@ class Merger:
             return self._only(two, 1) if one is HOLE else self._only(one, 0)
         if any(value is UNDEFINED or value is LOST or type(value) is Maybe for value in (one, two)):
             return self._maybe(one, two)
+        optional = self._optional(one, two)
+        if optional is not NotImplemented:
+            return optional
         cls = type(one)
         self._note_rebuilt(one)
         self._note_rebuilt(two)
@@ -106,10 +115,38 @@ class Merger:
         elif type(two) is list and self._tracer.is_traced_list(one):
             two = AsList(two)
         elif not self._tracer.may_merge(one, two):
-            raise refusal(self._tracer, "makes values of different kinds on two ways")
+            raise self._kinds(one, two)
         self.outputs[0].append(one)
         self.outputs[1].append(two)
         return _Result(len(self.outputs[0]) - 1)
+
+    def _kinds(self, one: Any, two: Any) -> TraceError:
+        if (one is None) is not (two is None) and not self._is_strict and not self._may_lose:
+            self._tracer.want_optionals()
+        return refusal(self._tracer, "makes values of different kinds on two ways")
+
+    def _optional(self, one: Any, two: Any) -> Any:
+        """Merge two values of which one is None, or may be; `NotImplemented` if there are two."""
+        if self._is_strict or not self._tracer.keeps_optionals:
+            return NotImplemented
+        pair = one, two
+        there = [self._presence(value, which) for which, value in enumerate(pair)]
+        if all(there):
+            return NotImplemented
+        if there == [False, False]:
+            return None
+        for which, other in ((0, two), (1, one)):
+            if pair[which] is None and self._facts[which].get(id(other)):
+                return other  # the variable as it was, of which this path knows that it is None
+        values = [value for value, is_there in zip(pair, there, strict=True) if is_there is not False]
+        if not all(map(self._tracer.is_value, values)) or not self._tracer.may_merge(values[0], values[-1]):
+            raise self._kinds(one, two)
+        for outputs, value, is_there in zip(self.outputs, pair, there, strict=True):
+            outputs.append(None if is_there is False else value)
+        return _Result(len(self.outputs[0]) - 1, is_optional=True)
+
+    def _presence(self, value: Any, which: int) -> bool | None:
+        return self._tracer.presence(value, self._facts[which])
 
     def _note_rebuilt(self, value: Any) -> None:
         if (type(value) in (list, dict) or is_record(type(value))) and id(value) not in self._copied:
@@ -136,6 +173,7 @@ class Merger:
             return self.merge(one, two)
         count, before, rebuilt = len(self.outputs[0]), self._tracer.refusal, list(self.rebuilt)
         made = list(self.made)
+        outermost, self._may_lose = not self._may_lose, True
         try:
             return self.merge(one, two)
         except TraceError as error:
@@ -146,6 +184,8 @@ class Merger:
             for outputs in self.outputs:
                 del outputs[count:]
             return LOST
+        finally:
+            self._may_lose = not outermost
 
     def _maybe(self, one: Any, two: Any) -> Any:
         """Merge two values of which one may be missing."""
@@ -160,7 +200,8 @@ class Merger:
             return self._lost()
         for outputs, value in zip(self.outputs, values, strict=True):
             outputs.append(program.UNASSIGNED if value is UNDEFINED else value)
-        return _Result(len(self.outputs[0]) - 1, is_maybe=True)
+        is_optional = any(map(self._may_be_none, present))
+        return _Result(len(self.outputs[0]) - 1, is_maybe=True, is_optional=is_optional)
 
     def _lost(self) -> Any:
         if self._is_strict:
@@ -184,12 +225,17 @@ class Merger:
         if cls is Maybe:
             self.outputs[which].append(value.value)
             self.outputs[1 - which].append(None)
-            return _Result(len(self.outputs[0]) - 1, is_maybe=True)
+            return _Result(
+                len(self.outputs[0]) - 1, is_maybe=True, is_optional=self._may_be_none(value.value)
+            )
         if not self._tracer.is_traced(value):
             return value
         self.outputs[which].append(value)
         self.outputs[1 - which].append(None)
-        return _Result(len(self.outputs[0]) - 1)
+        return _Result(len(self.outputs[0]) - 1, is_optional=self._presence(value, which) is None)
+
+    def _may_be_none(self, value: Any) -> bool:
+        return bool(self._tracer.is_optional(value))
 
     def build(self, shape: Any, node: Node) -> Any:
         """Return the merged value, its results read from a node."""
@@ -203,6 +249,8 @@ class Merger:
             if self.prefers_else:
                 one, two = two, one
             value = self._tracer.merged(one, two, node, shape.index)
+            if shape.is_optional:
+                self._tracer.note_optional(value)
             return Maybe(value) if shape.is_maybe else value
         if cls in (tuple, list):
             items = [self.build(item, node) for item in shape]

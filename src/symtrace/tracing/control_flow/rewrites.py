@@ -8,8 +8,8 @@ import ast
 from typing import Any
 
 from .expressions import may_be_traced
-from .scopes import COMPREHENSIONS, contains, own_names
-from .trees import FLOW, at, flow_call, is_thunk, load, names_tuple
+from .scopes import COMPREHENSIONS, bound_names, contains, own_names
+from .trees import FLOW, at, flow_call, is_thunk, listed, load, names_tuple
 
 __all__ = [
     "Deleted", "Leaving", "Loads", "Own", "Tests", "as_if", "can_be_function", "leave", "leaves_loop", "with_raises",
@@ -139,12 +139,31 @@ class Loads(Own):
         self._names = names
 
     def visit_FunctionDef(self, node: Any) -> Any:
-        """A comprehension sees the variables around it, its own left aside."""
+        """A comprehension, or a function, sees the variables around it, its own left aside."""
         own = own_names(node)
         if own is not None:
             before, self._names = self._names, self._names - own
             self.generic_visit(node)
             self._names = before
+            return node
+        node.decorator_list = [self.visit(one) for one in node.decorator_list]
+        return self._inside(node, bound_names(node.body))
+
+    def visit_Lambda(self, node: Any) -> Any:
+        return self.generic_visit(node) if is_thunk(node) else self._inside(node, [])
+
+    def _inside(self, node: Any, bound: list[str]) -> Any:
+        """A function inside sees the variables, but for its own."""
+        args = node.args
+        given = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+        args.defaults = [self.visit(one) for one in args.defaults]
+        args.kw_defaults = [one and self.visit(one) for one in args.kw_defaults]
+        before = self._names
+        self._names = before - {one.arg for one in given if one is not None} - set(bound)
+        body = node.body if isinstance(node.body, list) else [node.body]
+        body = [item for statement in body for item in listed(self.visit(statement))]
+        node.body = body if isinstance(node.body, list) else body[0]
+        self._names = before
         return node
 
     def _checked(self, node: ast.Name) -> Any:

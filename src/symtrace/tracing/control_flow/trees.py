@@ -8,8 +8,8 @@ from types import CodeType
 from typing import Any
 
 __all__ = [
-    "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_thunk", "listed", "load",
-    "mangled", "names_tuple", "rewrite_blocks", "thunk",
+    "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_block", "is_thunk",
+    "listed", "load", "mangled", "named_alike", "names_tuple", "rewrite_blocks", "thunk",
 ]  # fmt: skip
 
 FLOW = "__symtrace_flow__"
@@ -19,7 +19,7 @@ THUNK = "__symtrace_thunk__"
 """Name of a parameter of functions that stand for expressions, which tells them from those of the program."""
 
 BLOCK = "__symtrace_"
-"""How the names of functions begin that blocks have become."""
+"""How the names of functions begin that blocks have become; a constant of their code, once they have other names."""
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 """Nodes that have variables of their own."""
@@ -88,6 +88,31 @@ def thunk(expression: Any) -> ast.Lambda:
 def is_thunk(node: Any) -> bool:
     """Tell whether a node is a function that was made by `thunk`."""
     return isinstance(node, ast.Lambda) and any(arg.arg == THUNK for arg in node.args.kwonlyargs)
+
+
+def named_alike(code: CodeType, original: CodeType) -> CodeType:
+    """Return code with the functions in it that stand for blocks and expressions named like the function around them.
+
+    Args:
+        code: Code of a lifted function.
+        original: Code of the function itself.
+    """
+    names: dict[str, Any] = {"co_name": original.co_name}
+    if hasattr(original, "co_qualname"):
+        names["co_qualname"] = original.co_qualname
+    consts: list[Any] = []
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            const = named_alike(const, original)
+            if const.co_name.startswith(BLOCK) or THUNK in const.co_varnames:
+                const = const.replace(co_consts=(*const.co_consts, BLOCK), **names)
+        consts.append(const)
+    return code.replace(co_consts=tuple(consts))
+
+
+def is_block(code: CodeType) -> bool:
+    """Tell whether code is that of a function which a block or expression of a lifted function has become."""
+    return BLOCK in code.co_consts
 
 
 def listed(value: Any) -> list[Any]:

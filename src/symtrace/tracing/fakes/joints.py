@@ -15,6 +15,8 @@ from ...values import FakeTensor
 from .. import hooks
 from ..control_flow.levels import refusal
 from ..joints import Joints, SeveralKinds
+from ..kinds import Mixed
+from ..optionals import NO_FACTS, Facts
 from ..proxy import Proxy
 from .lists import TracedList
 from .numbers import NUMBERS, _Traced
@@ -30,8 +32,14 @@ _RANK: dict[type, int] = {bool: 0, int: 1, float: 2, FakeTensor: 3}
 
 
 def another(number: Any) -> Any:
-    """Return another number of the same kind, for one that data decides."""
-    return not number if type(number) is bool else number + 1
+    """Return another number of the same kind, for one that data decides.
+
+    An index or a size has to be another one within bounds: `x[:3]` and `x[:4]` may be the same.
+    """
+    if type(number) is bool:
+        return not number
+    is_within = type(number) is int and (number > 1 or number < 0)
+    return number - 1 if is_within else number + 1
 
 
 class ExampleJoints(Joints):
@@ -85,7 +93,7 @@ class ExampleJoints(Joints):
 
     def is_bool(self, value: Any) -> bool:
         """Tell whether a traced value is known to be a bool."""
-        return id(value) not in self.several and self.class_of(value) is bool
+        return not (id(value) in self.several or self.is_optional(value)) and self.class_of(value) is bool
 
     def _is_several(self, value: Any) -> bool:
         return type(value) is SeveralKinds or id(value) in self.several
@@ -94,14 +102,24 @@ class ExampleJoints(Joints):
         self.several[id(value)] = value
         return value
 
-    def refuse_several(self, value: Any) -> None:
-        """Stop where the program asks for the class of a value that is of several.
+    def refuse_several(self, value: Any, classes: Any = None, answer: bool = True) -> None:
+        """Stop where the program asks for the class of a value that is of several, None among them.
+
+        Args:
+            value: The value.
+            classes: Those of an `isinstance`.
+            answer: What it answers for the value that is there.
 
         Raises:
             TraceError: ST033.
         """
         if id(value) in self.several:
             raise refusal(self, "asks for the class of a value that is of several, depending on the data")
+        self.refuse_optional(value, classes, answer)
+
+    def note_mixed(self, node: Node) -> None:
+        """Note that the result of a node is of a class that the data decides."""
+        self._kinds[node] = Mixed
 
     def pass_on_several(self, given: Any, result: Any) -> None:
         """Note that a result is of several classes, if it is a number or a tensor depending on what was given."""
@@ -254,8 +272,10 @@ class ExampleJoints(Joints):
             return TracedList(node, self, value.items, value.others)
         return Proxy(node, self)
 
-    def growing_list(self, items: list[Any], new: list[Any]) -> Any:
+    def growing_list(self, items: list[Any], new: list[Any], facts: Facts = NO_FACTS) -> Any:
         """Return the traced value of a new list with some items, to which others like `new` will be added."""
+        self.refuse_none_in(items)
+        self.refuse_none_in(new, facts)
         node = self.create_node("call_function", program.new_list, (self.create_arg(items),), {})
         sample = (items or new)[0]
         return TracedList(node, self, [sample] * (len(items) + 2), [sample] * (len(items) + 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -61,6 +62,10 @@ class ExampleMode(TorchFunctionMode):
         first = args[0] if args else None
         if type(first) is FakeTensor:
             name = getattr(func, "__name__", "")
+            if tracer.optionals and name in _NOT_OF_NONE and tracer.is_optional(first):
+                iterates = sys._getframe(1).f_code.co_name == "__iter__"
+                asked = func.__self__.__name__ if name == "__get__" else name
+                tracer.require(first, "__iter__" if iterates else asked)
             if name == "__get__":
                 return self._property(first, func.__self__.__name__)
             answer = _ANSWERS.get(name)
@@ -147,6 +152,11 @@ def _text(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
     return tracer.tensor_text(args[0])
 
 
+def _is_tensor(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
+    tracer.refuse_optional(args[0])
+    return func(*args, **kwargs)
+
+
 def _array(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
     return tracer.to_array(tracer.as_proxy(args[0]))
 
@@ -155,10 +165,13 @@ def _list(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
     return tracer.list_of(args[0])
 
 
+_NOT_OF_NONE = frozenset({"__get__", "dim", "ndimension", "size"})
+"""What is answered without a node, and None has not."""
+
 _ANSWERS: dict[str, Any] = {
     "dim": _dim, "ndimension": _dim, "size": _size, "__len__": _length, "__bool__": _truth,
     "__int__": _number(int, "int"), "__index__": _number(int, "index"), "__float__": _number(float, "float"),
     "__complex__": _number(complex, "complex"), "__contains__": _contains, "__hash__": _as_it_is,
     "__repr__": _text, "__str__": _text, "__format__": _text, "__array__": _array, "numpy": _array, "tolist": _list,
-    "__dir__": _as_it_is, "is_tensor": _as_it_is,
+    "__dir__": _as_it_is, "is_tensor": _is_tensor,
 }  # fmt: skip

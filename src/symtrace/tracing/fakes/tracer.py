@@ -37,6 +37,7 @@ from .lists import TracedList
 from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
 from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part, unchecked
+from .optionals import evaluated
 from .results import Results, known_by, module_known_by
 
 __all__ = ["ExampleTracer"]
@@ -288,9 +289,12 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         node = self.create_node(kind, target, args_, kwargs_, name, type_expr)
         if kind == "call_function" and target in SILENT:
             return Proxy(node, self)
+        is_optional = False
         try:
             if kind == "call_function" and target in HIGHER_ORDER:
                 value, other, is_open = evaluate_function(self, target, args)
+            elif self.optionals:
+                value, other, is_open, is_optional = evaluated(self, node, args, kwargs)
             else:
                 value, other, is_open = self._evaluate(kind, target, args, kwargs)
         except Undecided:
@@ -312,6 +316,8 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         result = self.track(value, other, node, is_open)
         if self.several:
             self.pass_on_several((args, kwargs), result)
+        if is_optional:
+            self.note_optional(result)
         if kind == "get_attr" or target in SQUEEZING or self._is_opaque_call(kind, target):
             # Their ranks do not follow from those of the inputs.
             for leaf in pytree.tree_leaves(result):
@@ -486,8 +492,9 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
 
     def _on_isinstance(self, value: Any, classes: Any) -> bool:
         if issubclass(type(value), _Traced):
-            self.refuse_several(value)
-            return hooks.original_isinstance(value._value, classes)
+            answer = hooks.original_isinstance(value._value, classes)
+            self.refuse_several(value, classes, answer)
+            return answer
         if type(value) is TracedList:
             return class_matches(value.kind, classes)
         return not issubclass(type(value), torch.Tensor) and super()._on_isinstance(value, classes)
@@ -505,11 +512,12 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         super()._on_question(asked, values)
 
     def _on_fake_isinstance(self, value: Any, classes: Any) -> bool:
-        self.refuse_several(value)
+        answer = issubclass(torch.Tensor, classes)
+        self.refuse_several(value, classes, answer)
         source = self._sources.get(id(value))
         if isinstance(source, Node) and source.op == "placeholder" and not is_internal(sys._getframe(2)):
             self._asked_class.add(source)
-        return issubclass(torch.Tensor, classes)
+        return answer
 
     def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
         return self.pin_property(tensor, name) if id(tensor) in self._sources else read(tensor)

@@ -489,14 +489,14 @@ def dict_input(x, options):
     return x - options["k"]
 
 
-@program(t(1.0, 2.0), t(1.0, 2.0, 3.0), any_shape=True)
+@program(t(1.0, 2.0), t(1.0, 2.0, 3.0))
 def decision_on_a_size(x):
     if x.shape[0] > 2:
         return x * 2
     return x - 1
 
 
-@program(torch.ones(2, 2), torch.ones(2), any_shape=True)
+@program(torch.ones(2, 2), torch.ones(2))
 def decision_on_dim(x):
     if x.dim() == 2:
         x = x.sum(1)

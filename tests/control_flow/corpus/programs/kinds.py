@@ -10,7 +10,7 @@ P, N, B = t(1.0, 2.0, 3.0), t(-1.0, 0.5, -2.0), t(100.0, 50.0, 25.0)
 CL = []
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def inplace_alias(x):
     y = x * 1
     z = y
@@ -20,7 +20,7 @@ def inplace_alias(x):
     return y, z
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def view_alias(x):
     y = x * 1
     v = y[0]
@@ -29,7 +29,7 @@ def view_alias(x):
     return y
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def swap(x, n):
     a, b = x, x + 1
     for i in range(n.item()):
@@ -37,7 +37,7 @@ def swap(x, n):
     return a, b
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def inplace_carried(x, n):
     a = x * 1
     b = a
@@ -46,7 +46,7 @@ def inplace_carried(x, n):
     return a, b
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def inplace_iadd(x, n):
     a = x * 1
     b = a
@@ -55,7 +55,7 @@ def inplace_iadd(x, n):
     return a, b
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def list_pop(x, n):
     outs = [x, x + 1, x + 2]
     for i in range(n.item()):
@@ -63,7 +63,7 @@ def list_pop(x, n):
     return len(outs)
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def list_extend(x, n):
     outs = [x]
     for i in range(n.item()):
@@ -71,7 +71,7 @@ def list_extend(x, n):
     return torch.stack(outs)
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def list_iadd(x, n):
     outs = [x]
     o2 = outs
@@ -80,7 +80,7 @@ def list_iadd(x, n):
     return len(outs), len(o2)
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def list_insert(x, n):
     outs = [x]
     for i in range(n.item()):
@@ -88,7 +88,7 @@ def list_insert(x, n):
     return torch.stack(outs)
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def list_set_del(x, n):
     outs = [x, x + 1]
     for i in range(n.item()):
@@ -97,7 +97,7 @@ def list_set_del(x, n):
     return torch.stack(outs), outs[0], outs[:2]
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def two_growing(x, n):
     a = []
     b = []
@@ -107,7 +107,7 @@ def two_growing(x, n):
     return len(a) + len(b), [u + v for u, (v, k) in zip(a, b)]
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def dict_grows(x, n):
     d = {}
     for i in range(n.item()):
@@ -115,7 +115,7 @@ def dict_grows(x, n):
     return len(d)
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def strings(x, n):
     s = "a"
     for i in range(n.item()):
@@ -123,7 +123,7 @@ def strings(x, n):
     return x, s
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def nones(x, n):
     best = None
     for i in range(n.item()):
@@ -134,7 +134,7 @@ def nones(x, n):
     return x if best is None else best
 
 
-@program((P, torch.tensor(2)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(2)), (N, torch.tensor(0)))
 def first_flag(x, n):
     first = True
     for i in range(n.item()):
@@ -145,7 +145,7 @@ def first_flag(x, n):
     return x, first
 
 
-@program(P, N, B, any_shape=True)
+@program(P, N, B)
 def while_py_counter_index(x):
     w = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0]
     i = 0
@@ -155,14 +155,14 @@ def while_py_counter_index(x):
     return x, i
 
 
-@program(P, N, B, any_shape=True)
+@program(P, N, B)
 def walrus_while(x):
     while (s := x.sum()) > 1:
         x = x / 2
     return x, s
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def del_var(x):
     y = x
     if x.sum() > 0:
@@ -171,7 +171,7 @@ def del_var(x):
     return x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def global_list(x):
     CL.append(1)
     CL.clear()
@@ -183,7 +183,7 @@ def global_list(x):
     return r, x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def gen_list(x):
     outs = [x]
     g = (o for o in outs)
@@ -192,7 +192,7 @@ def gen_list(x):
     return len(list(g))
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def ret_shared(x):
     a = [x]
     if x.sum() > 0:
@@ -200,7 +200,7 @@ def ret_shared(x):
     return a, [x]
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def obj_in_branch(x):
     class Box:
         pass
@@ -212,13 +212,13 @@ def obj_in_branch(x):
     return b.v
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def dtype_merge(x):
     y = x.long() if x.sum() > 0 else x
     return y.dtype == torch.float32, y
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def dtype_merge2(x):
     y = x.long() if x.sum() > 0 else x
     if y.dtype == torch.float32:
@@ -226,19 +226,19 @@ def dtype_merge2(x):
     return y - 1
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def rank_merge(x):
     y = x[None] if x.sum() > 0 else x
     return y * (y.dim()), len(y.shape)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def size_merge(x):
     y = x[:2] if x.sum() > 0 else x
     return y.sum() * y.shape[0], torch.arange(y.shape[0])
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def size_decide(x):
     y = x[:2] if x.sum() > 0 else x
     if y.shape[0] == 2:
@@ -246,7 +246,7 @@ def size_decide(x):
     return y
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def size_range(x):
     y = x[:2] if x.sum() > 0 else x
     z = 0
@@ -255,13 +255,13 @@ def size_range(x):
     return z
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def size_unpack(x):
     y = x[:2] if x.sum() > 0 else x
     return sum([v * 2 for v in y])
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def raises_helper(x):
     if x.sum() > 0:
         return x
@@ -272,14 +272,14 @@ def bad(x):
     raise ValueError("no %d" % 3)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def raise_cause(x):
     if x.sum() < 0:
         raise ValueError("neg") from KeyError("k")
     return x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def nested_try(x):
     try:
         y = x * 2
@@ -290,7 +290,7 @@ def nested_try(x):
     return y
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def with_no_grad(x):
     if x.sum() > 0:
         with torch.no_grad():
@@ -300,7 +300,7 @@ def with_no_grad(x):
     return y
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def in_no_grad(x):
     with torch.no_grad():
         y = x
@@ -309,7 +309,7 @@ def in_no_grad(x):
     return y + x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def rand_test(x):
     k = 0
     while torch.rand(()) < 0.7:
@@ -320,7 +320,7 @@ def rand_test(x):
     return x, k
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(1)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(1)))
 def enumerate_start(x, n):
     for i, r in enumerate(x[: n.item()], 2):
         x = x + r * i
@@ -329,7 +329,7 @@ def enumerate_start(x, n):
     return x
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(1)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(1)))
 def rev(x, n):
     for r in reversed(x[: n.item()]):
         x = x + r
@@ -338,7 +338,7 @@ def rev(x, n):
     return x
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(1)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(1)))
 def loop_var_after(x, n):
     i = 7
     for i in range(n.item()):
@@ -346,7 +346,7 @@ def loop_var_after(x, n):
     return x * i
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(0)))
 def loop_var_mut(x, n):
     for i in range(n.item()):
         i = i * 2
@@ -354,7 +354,7 @@ def loop_var_mut(x, n):
     return x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def chained_default(x, acc=[]):
     if x.sum() > 0:
         acc.append(1)
@@ -363,7 +363,7 @@ def chained_default(x, acc=[]):
     return x * r
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def sets(x):
     s = {1}
     if x.sum() > 0:
@@ -371,7 +371,7 @@ def sets(x):
     return x * len(s)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def iterator_branch(x):
     it = iter([1.0, 2.0, 3.0])
     if x.sum() > 0:
@@ -379,12 +379,12 @@ def iterator_branch(x):
     return x * next(it)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def minmax(x):
     a, b = x[0], x[1]
     return max(a, b), min(a, b, x[2]), max(x.sum().item(), 0.5)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def not_in(x):
     return (x.sum() > 0) is True, not (x.sum() > 0)

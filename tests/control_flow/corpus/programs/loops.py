@@ -155,7 +155,7 @@ def list_comprehension_of_range(x, k):
     return torch.stack([x * i for i in range(k.item() + 1)])
 
 
-@program(ROWS, ONE_ROW, NO_ROWS, any_shape=True)
+@program(ROWS, ONE_ROW, NO_ROWS)
 def rows(x):
     total = torch.zeros(2)
     for row in x:
@@ -163,7 +163,7 @@ def rows(x):
     return total
 
 
-@program(ROWS, ONE_ROW, NO_ROWS, any_shape=True)
+@program(ROWS, ONE_ROW, NO_ROWS)
 def enumerated_rows(x):
     total = torch.zeros(2)
     for i, row in enumerate(x):
@@ -171,7 +171,7 @@ def enumerated_rows(x):
     return total
 
 
-@program((ROWS, ROWS + 1), (ONE_ROW, ONE_ROW), any_shape=True)
+@program((ROWS, ROWS + 1), (ONE_ROW, ONE_ROW))
 def zipped_rows(a, b):
     total = torch.zeros(2)
     for x, y in zip(a, b):
@@ -179,7 +179,7 @@ def zipped_rows(a, b):
     return total
 
 
-@program(ROWS, -ROWS, ONE_ROW, any_shape=True)
+@program(ROWS, -ROWS, ONE_ROW)
 def rows_with_if(x):
     total = torch.zeros(2)
     for row in x:
@@ -190,7 +190,7 @@ def rows_with_if(x):
     return total
 
 
-@program(ROWS, -ROWS, ONE_ROW, any_shape=True)
+@program(ROWS, -ROWS, ONE_ROW)
 def rows_with_break(x):
     total = torch.zeros(2)
     for row in x:
@@ -200,7 +200,7 @@ def rows_with_break(x):
     return total
 
 
-@program(ROWS, -ROWS, ONE_ROW, any_shape=True)
+@program(ROWS, -ROWS, ONE_ROW)
 def rows_with_continue(x):
     total = torch.zeros(2)
     for row in x:
@@ -210,7 +210,7 @@ def rows_with_continue(x):
     return total
 
 
-@program(ROWS, -ROWS, ONE_ROW, any_shape=True)
+@program(ROWS, -ROWS, ONE_ROW)
 def rows_with_return(x):
     for row in x:
         if row.sum() > 4:
@@ -218,7 +218,7 @@ def rows_with_return(x):
     return x.sum(0)
 
 
-@program(ROWS, -ROWS, any_shape=True)
+@program(ROWS, -ROWS)
 def for_else(x):
     total = torch.zeros(2)
     for row in x:
@@ -230,18 +230,18 @@ def for_else(x):
     return total
 
 
-@program(ROWS, ONE_ROW, any_shape=True)
+@program(ROWS, ONE_ROW)
 def filtered_rows(x):
     kept = [row for row in x if row.sum() > 0]
     return torch.stack(kept)
 
 
-@program(ROWS, ONE_ROW, any_shape=True)
+@program(ROWS, ONE_ROW)
 def mapped_rows(x):
     return torch.stack([row * 2 for row in x])
 
 
-@program(torch.arange(8.0).reshape(2, 2, 2), torch.ones(1, 1, 2), any_shape=True)
+@program(torch.arange(8.0).reshape(2, 2, 2), torch.ones(1, 1, 2))
 def nested_rows(x):
     total = torch.zeros(2)
     for plane in x:

@@ -9,7 +9,7 @@ from ..program import program, t
 P, N, B = t(1.0, 2.0, 3.0), t(-1.0, 0.5, -2.0), t(100.0, 50.0, 25.0)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def alias_lists(x):
     a = [x]
     b = a
@@ -18,7 +18,7 @@ def alias_lists(x):
     return len(b), len(a)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def alias_after(x):
     a = [x]
     b = [x + 1]
@@ -28,7 +28,7 @@ def alias_after(x):
     return len(b), len(a)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def alias_in_tuple(x):
     a = [x]
     pair = (a, 1)
@@ -37,7 +37,7 @@ def alias_in_tuple(x):
     return pair[0][0]
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def alias_in_path(x):
     a = [x]
     d = {"k": a}
@@ -49,7 +49,7 @@ def alias_in_path(x):
     return y
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def caller_list(x):
     outs = []
     def_helper(outs, x)
@@ -61,7 +61,7 @@ def def_helper(outs, x):
         outs.append(x)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def closure_rebound(x):
     y = x
 
@@ -74,7 +74,7 @@ def closure_rebound(x):
     return x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def lambda_late(x, flag=True):
     y = 1
     if flag:
@@ -85,7 +85,7 @@ def lambda_late(x, flag=True):
     return x * g()
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(0)))
 def loop_alias(x, n):
     cur = [x]
     prev = cur
@@ -96,7 +96,7 @@ def loop_alias(x, n):
     return len(cur), len(prev), cur[0]
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(0)))
 def loop_shared(x, n):
     a = [x]
     b = [x]
@@ -106,7 +106,7 @@ def loop_shared(x, n):
     return a[0], b[0]
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def isinst_number(x):
     n = 0
     if x.sum() > 0:
@@ -114,7 +114,7 @@ def isinst_number(x):
     return x * (10 if isinstance(n, int) else 20)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def isinst_mixed(x):
     n = 0
     if x.sum() > 0:
@@ -122,7 +122,7 @@ def isinst_mixed(x):
     return x * (10 if isinstance(n, int) else 20)
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(0)))
 def isinst_total(x, n):
     total = 0
     for i in range(n.item()):
@@ -130,7 +130,7 @@ def isinst_total(x, n):
     return x * (10 if isinstance(total, torch.Tensor) else 20)
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(0)))
 def isinst_total2(x, n):
     total = 0
     for i in range(n.item()):
@@ -139,7 +139,7 @@ def isinst_total2(x, n):
     return x * (10 if isinstance(total, torch.Tensor) else 20)
 
 
-@program((P, torch.tensor(3)), (N, torch.tensor(0)), any_shape=True)
+@program((P, torch.tensor(3)), (N, torch.tensor(0)))
 def isinst_count(x, n):
     k = 0
     for i in range(n.item()):
@@ -148,7 +148,7 @@ def isinst_count(x, n):
     return x * (10 if isinstance(k, int) else 20)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def inside_region_kind(x):
     k = x.shape[0]
     if x.sum() > 0:
@@ -157,7 +157,7 @@ def inside_region_kind(x):
     return x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def list_kind(x):
     outs = []
     if x.sum() > 0:
@@ -165,7 +165,7 @@ def list_kind(x):
     return x * (2 if isinstance(outs, list) else 3), x * (1 if type(outs) is list else 2)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def float_zero(x):
     z = 0.0
     if x.sum() > 0:
@@ -173,7 +173,7 @@ def float_zero(x):
     return torch.copysign(x, torch.tensor(z)), torch.full((1,), z)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def bool_int(x):
     k = 1
     if x.sum() > 0:
@@ -181,14 +181,14 @@ def bool_int(x):
     return k, x
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def ternary_appends(x):
     outs = []
     outs.append(x) if x.sum() > 0 else None
     return len(outs)
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def and_appends(x):
     outs = []
     x.sum() > 0 and outs.append(x)
@@ -200,7 +200,7 @@ def note(l, x):
     return True
 
 
-@program(P, N, any_shape=True)
+@program(P, N)
 def chain_appends(x):
     outs = []
     r = 0 < x.sum() < (len(outs) + (note(outs, x) and 100))
@@ -215,7 +215,7 @@ class M(nn.Module):
         s.l = []
 
 
-@program(P, N, P, any_shape=True)
+@program(P, N, P)
 class LoopState(M):
     def forward(s, x):
         y = s.n
@@ -226,7 +226,7 @@ class LoopState(M):
         return x + s.n + y
 
 
-@program(P, N, P, any_shape=True)
+@program(P, N, P)
 class LoopInplaceState(M):
     def forward(s, x):
         while x.sum() > 1:
@@ -235,7 +235,7 @@ class LoopInplaceState(M):
         return x + s.n
 
 
-@program(P, N, P, any_shape=True)
+@program(P, N, P)
 class LoopAttr(M):
     def forward(s, x):
         s.k = s.k + 1
@@ -245,7 +245,7 @@ class LoopAttr(M):
         return x * s.k
 
 
-@program(P, N, P, any_shape=True)
+@program(P, N, P)
 class CacheList(M):
     def forward(s, x):
         if x.sum() > 0:

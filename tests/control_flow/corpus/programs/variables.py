@@ -1,4 +1,4 @@
-# ruff: noqa: D101, D102, D103, SIM108, RET505, B007, B011, PERF401, FBT - programs as people write them
+# ruff: noqa: D101, D102, D103, SIM108, RET505, B007, B011, PERF401, FBT, F841 - programs as people write them
 """Decisions, and what they leave in variables and containers."""
 
 import torch
@@ -295,3 +295,114 @@ def nested_function(x):
         return y - bias
 
     return inner(x) * inner(-x)
+
+
+@program(POS, NEG, POS * 0.1, NEG * 10)
+def walrus_in_and(x):
+    if x.sum() > 0 and (m := x.max()) > 2:
+        return x * m
+    return x
+
+
+@program(POS, NEG, POS * 0.1, NEG * 10)
+def walrus_in_ternary(x):
+    y = (m := x.max()) * 2 if x.sum() > 0 else (m := x.min())
+    return y + m
+
+
+@program(POS, NEG, POS * 0.1, NEG * 10)
+def walrus_in_value(x):
+    a = x.sum() > 0 and (m := x.max()) * m > 4
+    return a
+
+
+@program(POS, NEG, POS * 0.1, NEG * 10)
+def walrus_in_elif(x):
+    if x.sum() > 0 and (m := x.max()) > 2 or (m := x.min()) < -5:
+        return x * m
+    elif not (x.mean() > 0 and (k := x.sum()) > 0.1):
+        return x - 1
+    return x + k
+
+
+def _counter():
+    n = 0
+
+    def count():
+        nonlocal n
+        n += 1
+        return n
+
+    return count
+
+
+@program(POS, NEG)
+def counts_on_one_way(x):
+    count = _counter()
+    if x.sum() > 0:
+        count()
+    return x * count()
+
+
+@program(POS, NEG)
+def adds_through_a_function(x):
+    found = []
+
+    def add(value):
+        found.append(value)
+
+    if x.sum() > 0:
+        add(x)
+    return x * len(found)
+
+
+@program(POS, NEG)
+def assigned_by_a_function_inside(x):
+    n = 0
+
+    def count():
+        nonlocal n
+        n += 1
+
+    if x.sum() > 0:
+        x = x * 2
+    count()
+    return x * n
+
+
+@program(POS, NEG)
+def assigned_inside_on_one_way(x):
+    n = 0
+
+    def count():
+        nonlocal n
+        n += 1
+
+    if x.sum() > 0:
+        count()
+    return x * n
+
+
+@program(POS, NEG)
+def decides_beside_a_nonlocal(x):
+    k = 1
+
+    def inner(y):
+        nonlocal k
+        if y.sum() > 0:
+            y = y + k
+        k = k + 1
+        return y
+
+    return inner(x) * k
+
+
+SCALE = 3
+
+
+@program(POS, NEG)
+def decides_beside_a_global(x):
+    global SCALE
+    if x.sum() > 0:
+        x = x * SCALE
+    return x

@@ -1,0 +1,59 @@
+"""Variables that several functions assign: those that `global` and `nonlocal` name."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .rewrites import Own
+from .scopes import walk_scope
+
+__all__ = ["Shared"]
+
+
+class Shared:
+    """The variables of a function that it has declared, and those of its own that functions inside of it assign.
+
+    Blocks that become functions declare them, too, and have no parameters for them: whoever looks sees them change.
+
+    Args:
+        body: Statements of the function.
+
+    Attributes:
+        names: The variables.
+    """
+
+    def __init__(self, body: list[Any]) -> None:
+        own = list(walk_scope(body))
+        self._globals = _declared(own, ast.Global)
+        self._outer = _declared(own, ast.Nonlocal)
+        everything = [node for statement in body for node in ast.walk(statement)]
+        self._assigned_inside = _declared(everything, ast.Nonlocal) - self._outer - self._globals
+        self.names = frozenset(self._globals | self._outer | self._assigned_inside)
+
+    def without(self, body: list[Any]) -> list[Any]:
+        """Return statements without the declarations of the function."""
+        return [_Undeclared().visit(statement) for statement in body]
+
+    def declarations(self, *, is_block: bool) -> list[Any]:
+        """Return statements that declare the variables.
+
+        Args:
+            is_block: Whether for a block, which is inside of the function whose variables some are.
+        """
+        outer = self._outer | (self._assigned_inside if is_block else set())
+        found: list[Any] = [ast.Global(sorted(self._globals))] if self._globals else []
+        return [*found, *([ast.Nonlocal(sorted(outer))] if outer else [])]
+
+
+def _declared(nodes: list[Any], kind: Any) -> set[str]:
+    return {name for node in nodes if isinstance(node, kind) for name in node.names}
+
+
+class _Undeclared(Own):
+    """Has nothing in place of declarations."""
+
+    def visit_Global(self, node: Any) -> Any:
+        return ast.copy_location(ast.Pass(), node)
+
+    visit_Nonlocal = visit_Global
