@@ -193,7 +193,7 @@ def _attributes(model: Any) -> list[tuple[str, int]]:
     ]
 
 
-def _seconds_apart(work: Callable[[], Any]) -> list[float] | None:
+def seconds_apart(work: Callable[[], Any]) -> list[float] | None:
     """Return the processor times of some work, done twice in a copy of this process: it warms up nothing here."""
     here, there = multiprocessing.Pipe(duplex=False)
     child = os.fork()
@@ -232,8 +232,8 @@ def _timings(case: Case, inputs: Any) -> dict[str, list[float] | None]:
     gc.collect()
     gc.freeze()
     return {
-        "capture_alone": _seconds_apart(lambda: symtrace.capture(case.model, args, kwargs)),
-        "export_alone": _seconds_apart(lambda: torch.export.export(case.model, args, kwargs, strict=False)),
+        "capture_alone": seconds_apart(lambda: symtrace.capture(case.model, args, kwargs)),
+        "export_alone": seconds_apart(lambda: torch.export.export(case.model, args, kwargs, strict=False)),
     }
 
 
