@@ -114,3 +114,16 @@ def test_an_operation_that_fails_on_one_way_fails_there_as_in_eager(name):
     module = symtrace.capture(program, (torch.ones(3),))
     assert torch.equal(module(-torch.ones(3)), -torch.ones(3))
     assert _error(module, torch.ones(3)) == _error(program, torch.ones(3))
+
+
+def test_what_fails_on_one_way_fails_though_nobody_uses_its_result():
+    def program(self, x):
+        if self.training:
+            round(x)
+        return x
+
+    model = type("Model", (nn.Module,), {"forward": program})()
+    module = symtrace.capture(model)
+    assert torch.equal(module.eval()(torch.ones(2)), torch.ones(2))
+    with pytest.raises(TypeError, match="__round__"):
+        module.train()(torch.ones(2))
