@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import builtins
 import re
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
+
+_ISINSTANCE = builtins.isinstance
+
+
+@pytest.fixture(autouse=True)
+def no_hook_stays() -> Iterator[None]:
+    """No test leaves a hook of a capture behind, which the next one would meet."""
+    yield
+    assert builtins.isinstance is _ISINSTANCE
 
 
 def pytest_make_parametrize_id(config: Any, val: Any, argname: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import builtins
 import collections
 import ctypes
 import enum
@@ -48,6 +49,7 @@ _HOLDERS = frozenset({"_thread", "argparse", "collections", "queue", "types", "w
 
 _MOST_ITEMS = 10_000
 _MISSING = object()
+_OF_EXEC = vars(builtins)
 
 
 @dataclass(frozen=True)
@@ -272,6 +274,8 @@ class Snapshot:
         cls = type(value)
         if issubclass(cls, _PLAIN) or cls is types.FunctionType or id(value) in self._seen:
             return
+        if value is _OF_EXEC:  # what `exec` puts into the globals that it is given; hooks stand in it now
+            return
         self._seen.add(id(value))
         if issubclass(cls, tuple):
             self._walk_all(name, enumerate(value), len(value))
@@ -287,7 +291,7 @@ class Snapshot:
             self._watch_iterator(name, value)
         elif cls.__module__ == "numpy" and cls.__name__ == "ndarray":
             self._containers.append(_Container(name, value, value.copy()))
-        elif cls in _BYTES or isinstance(value, ctypes._SimpleCData | ctypes.Structure | ctypes.Array):
+        elif cls in _BYTES or issubclass(cls, ctypes._SimpleCData | ctypes.Structure | ctypes.Array):
             self._containers.append(_Container(name, value, bytes(value)))
         elif cls is functools.partial:
             self._add_function(value)
