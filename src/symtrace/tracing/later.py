@@ -140,7 +140,10 @@ def _written_outside(parts: list[Any]) -> Iterator[tuple[str, types.CodeType | N
                     held = table.get(item.argval)
                 elif names and item.opname == "LOAD_DEREF":
                     held = _enclosed(part, item.argval)
-                if item.opname in ("STORE_GLOBAL", "STORE_DEREF") or _may_change(held):
+                stores = item.opname == "STORE_GLOBAL" or (
+                    item.opname == "STORE_DEREF" and item.argval in code.co_freevars  # and not its own
+                )
+                if stores or _may_change(held):
                     yield item.argval, code
                 elif names and isinstance(held, type) and is_users(held.__module__):
                     yield from ((one, code) for one in names & set(vars(held)))
