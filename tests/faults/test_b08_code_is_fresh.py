@@ -1,6 +1,8 @@
 """B8: after an edit, `code`, `forward`, the interpreter and a copy all show the edited graph."""
 
 import copy
+import gc
+import linecache
 import pickle
 
 import pytest
@@ -81,3 +83,14 @@ def test_an_edit_is_seen(edit):
     assert gm.code != before
     fresh = gm(x)
     assert isinstance(fresh, tuple) or not torch.equal(fresh, program(x))
+
+
+def test_the_text_of_a_module_that_was_dropped_goes_with_the_next_one_and_not_in_between():
+    gm = fx.symbolic_trace(torch.relu)
+    filename = gm.forward.__func__.__code__.co_filename
+    assert "torch.relu" in "".join(linecache.getlines(filename))
+    del gm
+    gc.collect()  # which may happen while a debugger walks through the cache
+    assert filename in linecache.cache
+    fx.symbolic_trace(torch.relu)
+    assert filename not in linecache.cache

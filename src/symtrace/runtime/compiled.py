@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import linecache
 import types
@@ -14,10 +15,12 @@ __all__ = ["FILE_PREFIX", "Compiled", "compile_source"]
 
 FILE_PREFIX = "<symtrace generated "
 _numbers = itertools.count()
+_dropped: collections.deque[str] = collections.deque()
+"""Files whose text nobody needs. It is taken out later: one who walks through `linecache` may be collecting garbage."""
 
 
 class Compiled:
-    """A compiled `forward` with the source it came from; its text is forgotten when it is dropped.
+    """A compiled `forward` with the source it came from; its text is forgotten some time after it was dropped.
 
     Attributes:
         function: The function, taking the module first.
@@ -41,6 +44,7 @@ def compile_source(code: PythonCode, module_name: str, place: str = "") -> Compi
         module_name: Shown in the name of the pseudo file.
         place: Where the program was written, likewise.
     """
+    _forget_dropped()
     filename = f"{FILE_PREFIX}{module_name}.{next(_numbers)}>{place}"
     # Without a `__name__`: torch.compile would import the module of that name.
     namespace: dict[str, Any] = dict(code.globals)
@@ -49,5 +53,14 @@ def compile_source(code: PythonCode, module_name: str, place: str = "") -> Compi
     compiled = Compiled(namespace["forward"], code, filename)
     # Without a time stamp: linecache keeps such an entry until it is taken out.
     linecache.cache[filename] = (len(code.src), None, code.src.splitlines(keepends=True), filename)
-    weakref.finalize(compiled, linecache.cache.pop, filename, None)
+    weakref.finalize(compiled, _dropped.append, filename)
     return compiled
+
+
+def _forget_dropped() -> None:
+    while True:
+        try:
+            filename = _dropped.popleft()
+        except IndexError:
+            return
+        linecache.cache.pop(filename, None)

@@ -212,13 +212,19 @@ class Optionals(TracerBase):
 
     def call_method(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call of a method of `args[0]`."""
-        if method in _ADDING and self.is_traced_list(args[0]):
+        if self.keeps_control_flow and method in _ADDING and self.is_traced_list(args[0]):
             self.refuse_none_in((args[1:], kwargs))
         return super().call_method(method, args, kwargs)
 
     def call_function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Record a call of a function."""
-        if function in _PUTTING and (function is program.new_list or any(map(self.is_traced_list, args))):
+        # Whether a value is a list costs a walk over what it was computed from, so that is asked last.
+        if (
+            self.keeps_control_flow
+            and function in _PUTTING
+            and self._may_hold_none((args, kwargs), NO_FACTS)
+            and (function is program.new_list or any(map(self.is_traced_list, args)))
+        ):
             self.refuse_none_in((args, kwargs))
         return super().call_function(function, args, kwargs)
 
@@ -232,8 +238,11 @@ class Optionals(TracerBase):
         Raises:
             TraceError: ST033.
         """
-        if any(self.presence(one, facts) is not True for one in _leaves(value)):
+        if self._may_hold_none(value, facts):
             raise refusal(self, "puts what is None, or may be, into a list that grows as the data decides")
+
+    def _may_hold_none(self, value: Any, facts: Facts) -> bool:
+        return any(self.presence(one, facts) is not True for one in _leaves(value))
 
     # ------------------------------------------------------------------ joints
 
