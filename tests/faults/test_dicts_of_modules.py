@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import symtrace
-from symtrace.errors import TraceError
+from symtrace.errors import GuardError, TraceError
 
 
 class Cached(nn.Module):
@@ -159,3 +159,17 @@ def test_a_dict_that_is_filled_and_looked_through_is_refused(with_examples):
 def test_symbolic_trace_still_reads_a_table():
     module = symtrace.symbolic_trace(Table())
     assert torch.equal(module(torch.ones(2)), torch.ones(2))
+
+
+def test_a_call_that_a_guard_refuses_leaves_a_cache_as_it_was():
+    class Sized(Cached):
+        def forward(self, x):
+            self.cache["key"] = self.weight * 2
+            y = x + self.cache["key"]
+            return y + 1 if self.cache["key"].shape[0] > 1 else y
+
+    module = symtrace.capture(Sized().eval(), (torch.ones(2),))
+    module.weight = nn.Parameter(torch.ones(1))
+    with pytest.raises(GuardError):
+        module(torch.ones(2))
+    assert module.cache == {}

@@ -165,7 +165,12 @@ class Rollback:
         self._tables = [
             (table, dict(table))
             for part in module.modules()
-            for table in (part.__dict__, part.__dict__["_buffers"], part.__dict__["_parameters"])
+            for table in (
+                part.__dict__,
+                part.__dict__["_buffers"],
+                part.__dict__["_parameters"],
+                *_dicts(part),
+            )
         ]
         if tensors is None:
             tensors = Touched(True).tensors(module, arguments, lambda path: None)
@@ -186,3 +191,18 @@ class Rollback:
                     with torch.inference_mode() if tensor.is_inference() else torch.no_grad():
                         tensor.copy_(copied)
         torch.set_rng_state(self._random)
+
+
+def _dicts(module: nn.Module) -> list[dict[str, Any]]:
+    """Return the dicts of tensors and numbers, such as caches, that a program may fill: they are attributes."""
+    return [
+        value
+        for name, value in module.__dict__.items()
+        if type(value) is dict
+        and name not in _TABLES
+        and all(isinstance(one, _KEPT) for one in value.values())
+    ]
+
+
+_TABLES = frozenset(vars(nn.Module()))
+_KEPT = (torch.Tensor, int, float)
