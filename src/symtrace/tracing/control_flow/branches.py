@@ -121,7 +121,7 @@ class _Decision:
         ]
         if first.raised and second.raised:
             raise refusal(tracer, "raises on both ways of a decision on traced values")
-        grown = variables.grown(facts, goes_on=self._dead is not None)
+        grown = variables.grown(facts, (first.raised, second.raised), goes_on=self._dead is not None)
         if grown is not None:
             return None, grown
         merger = Merger(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...ops import program
+from ..joints import SeveralKinds
 from .iterables import as_open
 from .levels import refusal
 from .loops import record_loop
@@ -127,7 +128,8 @@ def _value(tracer: Watcher, structure: Structure, samples: Any, node: Any) -> An
         sample = next(samples)
         if type(sample) is _Several:
             return tracer.renewed(sample.sample, node)
-        return tracer.renewed(sample, node) if tracer.is_traced(sample) else sample
+        is_new = type(sample) is SeveralKinds or tracer.is_traced(sample)
+        return tracer.renewed(sample, node) if is_new else sample
     keys = structure.keys or tuple(range(len(structure.parts)))
     items = [
         _value(tracer, part, samples, tracer.create_node("call_function", operator.getitem, (node, key), {}))

@@ -149,11 +149,14 @@ class Variables:
             raise refusal(self._tracer, change if type(change) is str else _CHANGES)
         return path
 
-    def grown(self, facts: tuple[Facts, Facts], *, goes_on: bool) -> tuple[Any, ...] | None:
+    def grown(
+        self, facts: tuple[Facts, Facts], raised: tuple[bool, bool], *, goes_on: bool
+    ) -> tuple[Any, ...] | None:
         """Return the variables with traced lists for those that get other lengths on the two ways; None if none do.
 
         Args:
             facts: What each way knows of values that may be None.
+            raised: Whether each way ends in an exception, so that its lists are of no account.
             goes_on: Whether the variables are read after the decision.
 
         Raises:
@@ -163,7 +166,7 @@ class Variables:
         for index, (before, *after) in enumerate(zip(self.before, *self._copies, strict=True)):
             if type(before) not in _COPIED or not any(changed(before, one) for one in after):
                 continue
-            lengths = {len(one) for one in after}
+            lengths = {len(one) for one, is_lost in zip(after, raised, strict=True) if not is_lost}
             grows = type(before) is list and len(lengths) > 1
             if type(before) is set or (grows and max(lengths) <= len(before)):
                 raise refusal(self._tracer, _CHANGES)

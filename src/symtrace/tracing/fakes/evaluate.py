@@ -41,6 +41,8 @@ class Evaluator:
 
     Attributes:
         mode: The fake mode.
+        has_ranks: Whether there is a tensor that with other data has another number of dimensions.
+        has_failed: Whether the latest call failed with other data.
     """
 
     def __init__(self, results: Results) -> None:
@@ -50,6 +52,7 @@ class Evaluator:
         self._fakes: dict[int, tuple[torch.Tensor, FakeTensor]] = {}
         self._others: dict[int, Any] = {}
         self._kept: list[Any] = []
+        self.has_ranks = self.has_failed = False
 
     # ------------------------------------------------------------------ stand-ins
 
@@ -115,6 +118,7 @@ class Evaluator:
     def _keep_other(self, value: Any, other: Any) -> None:
         if type(value) is FakeTensor:
             if type(other) is FakeTensor and other.shape != value.shape:
+                self.has_ranks = self.has_ranks or other.dim() != value.dim()
                 self._others[id(value)] = other
                 self._kept.append(value)
         elif isinstance(value, list | tuple) and isinstance(other, list | tuple):
@@ -123,6 +127,16 @@ class Evaluator:
         elif isinstance(value, dict) and isinstance(other, dict):
             for key in value.keys() & other.keys():
                 self._keep_other(value[key], other[key])
+
+    def forget_rank(self, value: FakeTensor) -> None:
+        """Take a tensor whose number of dimensions is checked for one that has them with other data, too."""
+        with unwatched():
+            if self.other(value).dim() != value.dim():
+                del self._others[id(value)]
+
+    def keep(self, value: Any) -> None:
+        """Keep a value alive, which is known by its identity."""
+        self._kept.append(value)
 
     # ------------------------------------------------------------------ arguments
 
@@ -192,6 +206,7 @@ class Evaluator:
             Contradiction: It fails on what was made up for data.
         """
         found: list[bool] = []
+        self.has_failed = False
         given = self._given(args, False, found)
         given_kwargs = self._given(kwargs, False, found) if kwargs else {}
         with unwatched(), untraced():
@@ -219,7 +234,7 @@ class Evaluator:
                 called = None if for_other else known
                 other = self._results.call(self.mode, called, for_other or function, *others, state)
             except Exception:  # with other data it fails: then the sizes at hand are as good as any
-                other = value
+                other, self.has_failed = value, True
         self.keep_other(value, other)
         return value, other, True
 

@@ -41,14 +41,15 @@ class ExampleFacts(_Base):
         _evaluator: Evaluator
         _inputs: list[Any]
         _parts: dict[Any, Node]
+        sizes_of: Any
 
         def _guard(self, node: Node, value: Any) -> None: ...
 
         def track(self, value: Any, other: Any, source: Any, is_open: bool = False) -> Any:
             """Return a value of the run as the program gets it."""
 
-    def shape_of(self, tensor: FakeTensor) -> hooks.real_size:
-        """Return the shape of a traced tensor, with traced sizes."""
+    def shape_of(self, tensor: FakeTensor) -> Any:
+        """Return the shape of a traced tensor, with traced sizes; a traced list if data decides how many there are."""
         self.pin_rank(tensor)
         node = self.create_arg(tensor)
         key = (id(self.graph), node, "shape")
@@ -58,7 +59,7 @@ class ExampleFacts(_Base):
         with hooks.unwatched():
             sizes, others = tensor.shape, self._evaluator.other(tensor).shape
         if len(others) != len(sizes):
-            others = sizes
+            return self.sizes_of(tensor, shape)
         if others == sizes:
             self.facts[shape] = sizes
         self.ranks[shape] = len(sizes)

@@ -54,6 +54,7 @@ class ExampleJoints(Joints):
         _follows: Callable[[Any], bool]
         _guard_rank: Callable[[FakeTensor], None]
 
+        note_origin: Callable[..., None]
         track: Callable[..., Any]
 
     def is_open(self, value: Any) -> bool:
@@ -78,12 +79,15 @@ class ExampleJoints(Joints):
             return True
         return kinds == {TracedList} and one.kind is two.kind
 
-    def _are_alike(self, one: Any, two: Any) -> bool:
-        """Tell whether two tensors differ in no more than sizes."""
+    def _are_alike(self, one: Any, two: Any, most: int = 1) -> bool:
+        """Tell whether two tensors differ in no more than sizes, and have no more than `most` numbers of them."""
         if not type(one) is type(two) is FakeTensor:
             return False
         with hooks.unwatched():
-            return one.dtype == two.dtype and one.device == two.device and one.dim() == two.dim()
+            ranks = {
+                value.dim() for tensor in (one, two) for value in (tensor, self._evaluator.other(tensor))
+            }
+            return one.dtype == two.dtype and one.device == two.device and len(ranks) <= most
 
     def _plain(self, value: Any) -> Any:
         kind = type(value)
@@ -144,17 +148,37 @@ class ExampleJoints(Joints):
     def _merged(self, one: Any, two: Any, node: Node, index: int) -> Any:
         one, two = self._plain(one), self._plain(two)
         source = Part(node, operator.getitem, index)
-        if {type(one), type(two)} <= {FakeTensor, Proxy} and not self._are_alike(one, two):
+        if {type(one), type(two)} <= {FakeTensor, Proxy} and not self._are_alike(one, two, 2):
             return Proxy(self.node_of(source), self)
         if type(one) is not type(two):  # a number on one way, a tensor or another number on the other
             one = two = one if _RANK.get(type(one), 9) > _RANK.get(type(two), 9) else two
         if type(one) is FakeTensor:
             value = self._alias(one)
-            self._evaluator.keep_other(value, self._evaluator.other(two) if two is one else two)
-            return self.track(value, two, source)
+            self._evaluator.keep_other(value, self._other_of_merged(one, two))
+            value = self.track(value, two, source)
+            if self._evaluator.has_ranks:
+                self.note_origin(value, (one, two), node)
+            return value
         if type(one) in NUMBERS:
             return self.track(one, two if two != one else another(one), source, is_open=True)
         return self._renewed(one, self.node_of(source))
+
+    def _other_of_merged(self, one: Any, two: Any) -> Any:
+        """Return what a value that is one of two tensors could be with other data, if it is `one` for the example.
+
+        That is what the other way gives with other data, unless it hides that the data decides sizes, or their number.
+        """
+        found = self._evaluator.other(two), two, self._evaluator.other(one)
+        with hooks.unwatched():
+            sizes = tuple(one.shape)
+
+            def differing(other: Any) -> int:
+                others = tuple(other.shape)
+                if len(others) != len(sizes):
+                    return len(sizes) + 1
+                return sum(size != then for size, then in zip(sizes, others, strict=True))
+
+            return max(found, key=differing)
 
     def renewed(self, sample: Any, node: Node) -> Any:
         """Return a traced value like `sample` that another node computes."""
@@ -176,7 +200,10 @@ class ExampleJoints(Joints):
         if type(sample) is FakeTensor:
             value, other = self._alias(sample), self._evaluator.other(sample)
             self._evaluator.keep_other(value, other)
-            return self.track(value, other, node)
+            value = self.track(value, other, node)
+            if self._evaluator.has_ranks:
+                self.note_origin(value, (sample, sample), node)
+            return value
         if type(sample) in NUMBERS:
             return self.track(sample, another(sample), node, is_open=True)
         if type(sample) is TracedList:
@@ -248,7 +275,7 @@ class ExampleJoints(Joints):
         if type(value) is FakeTensor:
             with hooks.unwatched():
                 other = self._evaluator.other(value)
-                is_open = value.dim() > 0 and value.shape[0] != other.shape[0]
+                is_open = value.dim() > 0 < other.dim() and value.shape[0] != other.shape[0]
             return is_open and not self._follows(self.create_arg(value))
         return issubclass(type(value), Proxy)
 

@@ -86,8 +86,7 @@ class ExampleMode(TorchFunctionMode):
         if name == "shape":
             return tracer.shape_of(tensor)
         if name == "ndim":
-            tracer.pin_rank(tensor)
-            return tensor.dim()
+            return tracer.rank_of(tensor)
         if name in _PINNED:
             return tracer.pin_property(tensor, name)
         if name in ("grad", "grad_fn", "_base"):
@@ -114,8 +113,7 @@ def holds_values(value: Any) -> bool:
 
 
 def _dim(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:
-    tracer.pin_rank(args[0])
-    return func(*args, **kwargs)
+    return tracer.rank_of(args[0])
 
 
 def _size(tracer: ExampleTracer, func: Any, args: Any, kwargs: Any) -> Any:

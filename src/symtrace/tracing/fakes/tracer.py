@@ -38,6 +38,7 @@ from .mode import ExampleMode, holds_values
 from .numbers import NUMBERS, TracedBool, _Traced, wrap_number
 from .operations import COUNTED, PURE_NUMBERS, SILENT, SQUEEZING, Part, unchecked
 from .optionals import evaluated
+from .ranks import ExampleRanks
 from .results import Results, known_by, module_known_by
 
 __all__ = ["ExampleTracer"]
@@ -51,7 +52,7 @@ _KNOWN_OWNERS = frozenset({"torch", "torchvision", "_operator", "builtins", "mat
 """Packages whose functions give results of a rank that follows from ranks."""
 
 
-class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
+class ExampleTracer(ExampleInputs, ExampleFacts, ExampleRanks, ExampleJoints, ExampleAnswers):
     """Traces with example inputs: the traced values are fake tensors, and numbers that know their value.
 
     What the program decides on sizes, types, dtypes and devices follows the examples; each decision becomes a guard.
@@ -77,6 +78,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         self.facts: dict[Node, Any] = {}
         self.several: dict[int, Any] = {}
         self.ranks: dict[Node, int] = {}
+        self.origins: dict[int, Any] = {}
         self._inputs: list[FakeTensor] = []
         self._ranks_pinned = self._sizes_pinned = False
 
@@ -301,7 +303,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
             return Proxy(node, self)
         except Contradiction:
             self.graph.erase_node(node)
-            raise self._refuse_made_up(args, target) from None
+            raise self._refuse_made_up((args, kwargs), target) from None
         except BaseException as error:
             if not node.users:
                 self.graph.erase_node(node)  # the program may go on without it
@@ -314,6 +316,8 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         if is_open:
             value = self._as_given(node, value)
         result = self.track(value, other, node, is_open)
+        if self._evaluator.has_ranks and not self.check_ranks((args, kwargs), result):
+            return Proxy(node, self)
         if self.several:
             self.pass_on_several((args, kwargs), result)
         if is_optional:
@@ -357,12 +361,12 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleJoints, ExampleAnswers):
         owner = getattr(target, "__module__", None) or "torch"
         return kind == "call_function" and owner.partition(".")[0] not in _KNOWN_OWNERS
 
-    def _refuse_made_up(self, args: Any, target: Any) -> Exception:
+    def _refuse_made_up(self, given: Any, target: Any) -> Exception:
         """Return the error for an operation that needs the very number or size that the data decides."""
         made_up = [
             leaf
-            for leaf in pytree.tree_leaves(args)
-            if self._is_proxy(leaf) and self._evaluator.other(leaf) is not leaf
+            for leaf in pytree.tree_leaves(given)
+            if self._is_proxy(leaf) and (type(leaf) is TracedList or self._evaluator.other(leaf) is not leaf)
         ]
         asked_for = getattr(target, "__name__", str(target))
         self.refusal = data_dependent(self.as_proxy(made_up[0]), asked_for, "ST013")
