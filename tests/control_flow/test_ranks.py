@@ -166,3 +166,50 @@ def test_the_greatest_of_a_tensor_and_a_number_is_either() -> None:
     for boxes in (example[0], example[0] + 2, example[0][:1], example[0][2:]):
         image = torch.randn(5)
         torch.testing.assert_close(captured(boxes, image), clipped(boxes, image))
+
+
+def unknown(x: torch.Tensor) -> Any:
+    """A tensor of which nothing is known: the ways differ in the type."""
+    return x.sum(-1, keepdim=True) if x.sum() > 0 else x.long()
+
+
+def is_skipped(mask: Any, size: int | None, is_exporting: bool) -> Any:
+    if not is_exporting and (mask is None or mask.all()) and (size is None or size > 3):
+        return True
+    return size is None and is_exporting
+
+
+def skips(x: torch.Tensor) -> torch.Tensor:
+    return x + 1 if is_skipped(unknown(x), None, False) else x - 1
+
+
+@pytest.mark.parametrize("example", [UP, DOWN], ids=["up", "down"])
+def test_a_value_of_which_nothing_is_known_or_a_bool_decides(example: torch.Tensor) -> None:
+    captured = symtrace.capture(skips, (example,))
+
+    for given in (UP, DOWN, UP - 1, UP - 6):
+        torch.testing.assert_close(captured(given), skips(given))
+
+
+def drawn(x: torch.Tensor) -> torch.Tensor:
+    valid = (x > 0).nonzero()
+    count = valid.size(0)
+    most = min(x.max().long(), 4)
+    if most <= count:
+        chosen = valid[torch.multinomial(torch.ones(count), most)]
+    else:
+        chosen = torch.cat(
+            [valid, valid[torch.multinomial(torch.ones(count), most - count, replacement=True)]]
+        )
+    return chosen.view(-1, 1).shape[-1] * x[chosen[:, 0]]
+
+
+@pytest.mark.parametrize("example", [UP, FEW], ids=["fewer", "more"])
+def test_as_many_as_the_data_tells_are_drawn(example: torch.Tensor) -> None:
+    captured = symtrace.capture(drawn, (example,))
+
+    for given in (UP, FEW, UP - 4, UP * torch.tensor([-1.0, -1.0, -1.0, -1.0, 1.0, -1.0])):
+        torch.manual_seed(3)
+        expected = drawn(given)
+        torch.manual_seed(3)
+        torch.testing.assert_close(captured(given), expected)

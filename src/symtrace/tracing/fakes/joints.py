@@ -75,7 +75,7 @@ class ExampleJoints(Joints):
         """Tell whether two values can be results of the two ways of one decision."""
         one, two = self._plain(one), self._plain(two)
         kinds = {type(one), type(two)}
-        if kinds <= {FakeTensor, Proxy} or kinds <= {FakeTensor, *NUMBERS}:
+        if kinds <= {FakeTensor, Proxy, *NUMBERS}:
             return True
         return kinds == {TracedList} and one.kind is two.kind
 

@@ -99,6 +99,8 @@ def unchecked(target: Any) -> tuple[Callable[..., Any], Callable[..., Any]] | No
     if target in _SPLIT_SIZES:
         return _split(0), _split(1)
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    if name == "multinomial":
+        return _drawn, _drawn
     if target is operator.setitem:
         return _nothing, _nothing
     if name in _LIKE_FIRST or name in _IN_PLACE or (name.endswith("_") and not name.endswith("__")):
@@ -108,6 +110,11 @@ def unchecked(target: Any) -> tuple[Callable[..., Any], Callable[..., Any]] | No
 
 def _nothing(*args: Any) -> None:
     """Return what `setitem` gives."""
+
+
+def _drawn(weights: torch.Tensor, count: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """Return what `multinomial` gives, however few there are to draw from."""
+    return weights.new_zeros((*weights.shape[:-1], int(count)), dtype=torch.long)
 
 
 def _first(tensor: Any, *args: Any, **kwargs: Any) -> Any:

@@ -404,7 +404,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleRanks, ExampleJoints, Ex
             known, state = known_by(kind, target, args[0] if args else None), ()
         try:
             value, other, is_open = self._evaluator.call(function, args, kwargs, None, known, state)
-        except Contradiction:
+        except (Contradiction, Undecided):
             simpler = unchecked(target)
             if simpler is None:
                 raise
