@@ -1,5 +1,6 @@
 """What a program draws from, sets and swaps outside of the graph."""
 
+import contextvars
 import random
 
 import numpy as np
@@ -101,3 +102,64 @@ def test_a_tensor_in_a_plain_attribute_is_the_captures_own():
     captured(torch.ones(3))
     assert captured.count.tolist() == [1.0] * 3
     assert model.count.tolist() == [0.0] * 3
+
+
+SCALE = contextvars.ContextVar("SCALE", default=1.0)
+
+
+class Settings:
+    factor = 1.0
+    factors = [1.0]
+
+
+SETTINGS = Settings()
+
+
+def by_variable(module, args, output):
+    return output * SCALE.get()
+
+
+def by_attribute(module, args, output):
+    return output * SETTINGS.factor
+
+
+def by_list(module, args, output):
+    return output * SETTINGS.factors[-1]
+
+
+class Scaled(nn.Module):
+    """Changes something while a layer is called, which its hook sees, and puts it back."""
+
+    def __init__(self, hook):
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+        self.inner.register_forward_hook(hook)
+
+    def forward(self, x):
+        scale = globals()["SCALE"]  # which only the hook names
+        token = scale.set(2.0)
+        SETTINGS.factor = 3.0
+        SETTINGS.factors.append(4.0)
+        try:
+            return self.inner(x)
+        finally:
+            scale.reset(token)
+            SETTINGS.factor = 1.0
+            SETTINGS.factors.pop()
+
+
+@pytest.mark.parametrize("hook", [by_variable, by_attribute, by_list])
+@pytest.mark.parametrize("trace", [fx.symbolic_trace, lambda model: fx.capture(model, (torch.ones(2, 3),))])
+def test_a_hook_sees_what_the_program_changes_while_its_layer_is_called(hook, trace):
+    model, x = Scaled(hook), torch.randn(2, 3)
+
+    assert_equivalent(model, trace(model), (x,))
+    assert (SCALE.get(), SETTINGS.factor, SETTINGS.factors) == (1.0, 1.0, [1.0])
+
+
+def test_a_layer_with_a_hook_that_runs_backwards_does_not_see_what_the_program_changes():
+    model = Scaled(by_attribute)
+    model.inner.register_full_backward_hook(lambda module, given, out: None)
+
+    with pytest.raises(fx.TraceError, match="ST026"):
+        fx.symbolic_trace(model)

@@ -31,15 +31,20 @@ def moves_on(cls: type) -> bool:
     )
 
 
-def position(value: Any) -> Any:
-    """Return where something stands, or None if that can't be told."""
+def position(value: Any, context: contextvars.Context | None = None) -> Any:
+    """Return where something stands, or None if that can't be told.
+
+    Args:
+        value: What.
+        context: That for which a context variable is asked, by default the one at hand.
+    """
     cls = type(value)
     if cls.__module__ == "numpy.random._generator":
         return value.bit_generator.state
     if cls.__module__ == "numpy.random.mtrand":
         return value.get_state(legacy=False)
     if cls is contextvars.ContextVar:
-        return value.get(_UNSET)
+        return value.get(_UNSET) if context is None else context.get(value, _UNSET)
     if cls is _GENERATOR:
         with unwatched():
             return value.get_state().numpy().tobytes()

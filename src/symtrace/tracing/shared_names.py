@@ -15,7 +15,7 @@ from torch import nn
 from .blame import trace_error
 from .scanning import is_users, names_used
 
-__all__ = ["KeptNames", "kept_names", "program_names"]
+__all__ = ["KeptNames", "has_programs_hooks", "kept_names", "program_names"]
 
 _COMMON = (
     frozenset(dir(torch.Tensor))
@@ -77,6 +77,17 @@ def _storing_hooks(module: nn.Module) -> set[str]:
         if not type(inner).__module__.startswith("torch."):
             found |= kept_names(type(inner).forward)
     return found
+
+
+def has_programs_hooks(module: nn.Module) -> bool:
+    """Tell whether a layer, or one inside of it, has hooks that are functions of the program."""
+    for inner in module.modules() if module._modules else (module,):
+        for table in (inner._forward_hooks, inner._forward_pre_hooks):
+            for hook in table.values():
+                part = hook.func if isinstance(hook, functools.partial) else hook
+                if is_users(getattr(part, "__module__", None) or type(part).__module__):
+                    return True
+    return False
 
 
 class KeptNames:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import builtins
 import collections
+import contextvars
 import ctypes
 import enum
 import functools
@@ -141,6 +142,7 @@ class Snapshot:
         self._classes: list[tuple[type, frozenset[str]]] = []
         self._seen: set[int] = set()
         self._positions: list[tuple[str, Any, Any]] = []
+        self._context = contextvars.copy_context()  # of what is found later, while it has another value
         self.iterators: dict[int, str] = {}
         self._watches_tensors = self.reads_files = False
         for path, module in root.named_modules():
@@ -151,7 +153,7 @@ class Snapshot:
     def _watch_iterator(self, name: str, value: Any) -> None:
         """Add what moves on when it is asked, inside C code."""
         self.iterators[id(value)] = name
-        self._positions.append((name, value, position(value)))
+        self._positions.append((name, value, position(value, self._context)))
 
     def _add_module(self, path: str, module: nn.Module) -> None:
         if isinstance(module, torch.jit.ScriptModule):  # its state lives in C++, out of the program's reach
@@ -363,6 +365,22 @@ class Snapshot:
             if found or slot.before is not None or not _made_once(now):
                 change = change or Change(slot.name, "assigns", found[0] if found else None)
         return change
+
+    def is_changed(self) -> bool:
+        """Tell whether the program has changed anything so far that is not an attribute of a module."""
+        return (
+            any(slot.read() is not slot.before for slot in self.slots)
+            or any(vars(cls).keys() - names for cls, names in self._classes)
+            or any(
+                before is not None and not same_position(position(value), before)
+                for _, value, before in self._positions
+            )
+            or any(
+                not _same(saved.value, saved.before)
+                for saved in self._containers
+                if not (saved.name.startswith("self.") and saved.name.endswith("."))
+            )
+        )
 
     def has_changed(self, what: str) -> bool:
         """Tell whether something has changed.

@@ -42,7 +42,7 @@ from .real_values import RealValues
 from .recording import Scope
 from .roots import as_called, is_lazy, with_self
 from .scanning import is_users
-from .shared_names import KeptNames
+from .shared_names import KeptNames, has_programs_hooks
 from .snapshot import Snapshot, nodes_of_proxies
 from .state import Need, Restart
 
@@ -142,6 +142,7 @@ class Tracer(Preparation):
             or self._has_swapped_tensors(m)
             or self._has_new_hooks(m)
             or self._keeps(m)
+            or self._meets_changes(m)
         ):
             is_leaf = False  # as a node, it would run with the tensors, hooks and modules of its own
         if is_leaf and is_users(type(m).__module__):
@@ -169,6 +170,18 @@ class Tracer(Preparation):
             what = f"puts a traced value in place of `{name}` of a {type(m).__name__} that is one node"
             raise trace_error("ST026", what=what)
         return name is not None
+
+    def _meets_changes(self, m: nn.Module) -> bool:
+        """Tell whether hooks of a layer of torch's may see what the program has changed, for the time being perhaps.
+
+        Raises:
+            TraceError: ST026, it has hooks that run backwards, for which it stays one node.
+        """
+        is_seen = m.__module__.startswith("torch.") and has_programs_hooks(m) and self._snapshot.is_changed()
+        if is_seen and self._has_backward_hooks(m):
+            what = f"changes state while a {type(m).__name__} is called whose hooks may see it"
+            raise trace_error("ST026", what=what)
+        return is_seen
 
     def _has_new_hooks(self, m: nn.Module) -> bool:
         """Tell whether the program itself has registered hooks, on a module or all; backward ones are refused."""

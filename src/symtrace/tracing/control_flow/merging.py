@@ -193,9 +193,14 @@ class Merger:
             return self._lost()
         values = [value.value if type(value) is Maybe else value for value in (one, two)]
         present = [value for value in values if value is not UNDEFINED]
-        fits = all(self._tracer.is_value(value) for value in present)
         if not present:
             return UNDEFINED
+        if (
+            len(present) == 1 and type(present[0]) is tuple and present[0]
+        ):  # each leaf is checked where it is read
+            pairs = [(one, item) if one is UNDEFINED else (item, two) for item in present[0]]
+            return tuple([self._maybe(*pair) for pair in pairs])
+        fits = all(self._tracer.is_value(value) for value in present)
         if not fits or (len(present) == 2 and not self._tracer.may_merge(*present)):
             return self._lost()
         for outputs, value in zip(self.outputs, values, strict=True):
