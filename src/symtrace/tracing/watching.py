@@ -221,6 +221,8 @@ class Watcher(Joints):
 
     def _record_write(self, mod: nn.Module, name: str, value: Any) -> None:
         if hooks.original_isinstance(value, nn.Module):
+            if mod._modules.get(name) is value:
+                return  # nothing changes, and nothing else was assigned there before
             raise trace_error("ST023", attribute=name, what="assigns a module to")
         if self._table_reads is not None:
             raise self._table_error(name)
