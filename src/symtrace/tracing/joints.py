@@ -17,6 +17,8 @@ from ..runtime.graph import Graph
 from . import hooks
 from .blame import trace_error
 from .control_flow.levels import refusal
+from .flags import answer_by_flags, asks_for_flag
+from .guards import add_guard
 from .kinds import Mixed, kind_of
 from .known import Unknown
 from .optionals import NO_FACTS, Facts, Optionals, OrNone
@@ -125,6 +127,26 @@ class Joints(Optionals):
     def is_flag(self, test: Any) -> bool:
         """Tell whether a traced value asks for a flag that callers switch, and nothing else."""
         return asks_for_flag(self.create_arg(test))
+
+    def is_written(self, path: str) -> bool:
+        """Tell whether the program has assigned an attribute."""
+        written = {(self._paths.modules[identity][0], name) for identity, name in self._written}
+        owner, _, name = path.rpartition(".")
+        return (owner, name) in written
+
+    def taken_by_flags(self, test: Any) -> bool | None:
+        """Return the way that flags which callers switch decide on alone, as they are, and have them checked."""
+        found = answer_by_flags(self, self.create_arg(test))
+        if found is None:
+            return None
+        answer, flags = found
+        for path, held in flags.items():
+            add_guard(self, self.create_node("get_attr", path, (), {}), held)
+        return answer
+
+    def rests_on_flags(self, test: Any) -> bool:
+        """Tell whether flags that callers switch decide alone on a value, as long as they are as they are."""
+        return answer_by_flags(self, self.create_arg(test)) is not None
 
     def contains(self, tensor: Any, item: Any) -> Any:
         """Return `item in tensor` as a traced bool."""
@@ -271,15 +293,3 @@ class SeveralKinds:
     """
 
     sample: Any
-
-
-def asks_for_flag(node: Node) -> bool:
-    """Tell whether a value comes from a flag that callers switch: of a module that is training, or of gradients.
-
-    Autocast is none: what lies in the way that was not taken would be recorded with the types of the one that was.
-    """
-    while node.op == "call_function" and len(node.all_input_nodes) == 1:
-        node = node.all_input_nodes[0]
-    if node.op == "get_attr":
-        return str(node.target).rpartition(".")[2] == "training"
-    return node.op == "call_function" and node.target is hooks.original_grad_mode

@@ -53,7 +53,7 @@ def record_branches(
     written = dict(tracer._written)
     is_flag = tracer.is_flag(test)
     with unwatched():
-        random_states = RandomStates() if is_flag else None
+        random_states = RandomStates() if is_flag or tracer.rests_on_flags(test) else None
     try:
         given: tuple[Any, ...] | None = values
         while given is not None:
@@ -70,7 +70,8 @@ def record_branches(
         tracer._written = written
         _erase_since(tracer, last)
     # The flag of a module holds for many calls: the way it has now is taken, with a guard.
-    return (then if test else orelse)(*values)
+    taken = test if is_flag else tracer.taken_by_flags(test)
+    return (then if taken else orelse)(*values)
 
 
 def _drawn(before: RandomStates | None) -> str | None:
