@@ -4,12 +4,14 @@ guards.
 
 from __future__ import annotations
 
+import numbers
 import operator
 from typing import Any, get_type_hints
 
 import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
+from .._base.frozen import immutable_dict, immutable_list
 from ..diagnostics import Label, Location
 from ..errors import GuardError
 from .effect import ALIAS, CHECK, Effect
@@ -22,6 +24,7 @@ __all__ = [
     "call",
     "call_with",
     "call_with_several",
+    "container_class",
     "enter_mode",
     "exit_mode",
     "greatest",
@@ -81,8 +84,14 @@ def guard(value: Any, expected: Any, condition: str, file: str = "", line: int =
         return
     if type(value) is type(expected) and value == expected:
         return
-    if expected is None or value is None or value != expected:
+    is_other_kind = isinstance(value, _PLAIN) and isinstance(
+        expected, _PLAIN
+    )  # 1, 1.0 and True are three things
+    if is_other_kind or expected is None or value is None or value != expected:
         raise _failure(value, expected, condition, file, line)
+
+
+_PLAIN = (numbers.Number, str, bytes)
 
 
 def _failure(value: Any, expected: Any, condition: str, file: str, line: int) -> GuardError:
@@ -231,6 +240,17 @@ def is_given(value: Any) -> bool:
     if hasattr(type(value), "__graph_node__"):
         return value.tracer.call_function(is_given, (value,), {})  # type: ignore[no-any-return]
     return value is not None
+
+
+def container_class(value: Any) -> Any:
+    """Return the class of a container; an immutable one of a graph counts as what it stands for."""
+    if hasattr(type(value), "__graph_node__"):
+        return value.tracer.call_function(container_class, (value,), {})
+    kind = type(value)
+    return _IMMUTABLE.get(kind, kind)
+
+
+_IMMUTABLE: dict[type, type] = {immutable_list: list, immutable_dict: dict}
 
 
 def call(function: Any, *args: Any, **kwargs: Any) -> Any:

@@ -32,6 +32,7 @@ __all__ = [
     "Question",
     "answer_question",
     "asks",
+    "asks_class",
     "may_be_one",
     "none_questions",
     "questions_of",
@@ -94,6 +95,22 @@ def asks(code: CodeType) -> bool:
     """Tell whether a function, or one that is defined in it, asks such a question."""
     return bool(questions_of(code)) or any(
         type(const) is CodeType and asks(const) for const in code.co_consts
+    )
+
+
+_MATCH_CLASS = dis.opmap.get("MATCH_CLASS", -1)
+
+
+@cached_by_code
+def asks_class(code: CodeType) -> bool:
+    """Tell whether a function, or one that is defined in it, reads `__class__` of something or matches classes."""
+    matches = _MATCH_CLASS in code.co_code[::2] and any(
+        item.opcode == _MATCH_CLASS for item in dis.get_instructions(code)
+    )
+    return (
+        matches
+        or "__class__" in code.co_names
+        or any(type(const) is CodeType and asks_class(const) for const in code.co_consts)
     )
 
 

@@ -1,4 +1,4 @@
-"""Lets comparisons by `is` be seen, which ask nothing of a value."""
+"""Lets comparisons by `is`, and reads of `__class__`, be seen, which ask nothing of a value."""
 
 # ruff: noqa: D102 - visitors are named by the nodes that they take
 
@@ -14,7 +14,7 @@ __all__ = ["Identity", "NoneQuestions"]
 
 
 class Identity(ast.NodeTransformer):
-    """Rewrites comparisons by `is` of variables of functions, those in inner functions included.
+    """Rewrites comparisons by `is` of variables of functions, and `x.__class__`, those in inner functions included.
 
     Args:
         code: Code of the function.
@@ -42,6 +42,8 @@ class Identity(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
+        if node.attr == "__class__" and isinstance(node.ctx, ast.Load):
+            return at(flow_call("class_of", node.value), node)
         node.attr = mangled(node.attr, self._code)
         return node
 

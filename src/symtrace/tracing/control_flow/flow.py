@@ -180,6 +180,12 @@ class Flow:
         return left is right
 
     @staticmethod
+    def class_of(value: Any) -> Any:
+        """Return the class of a value, as its attribute `__class__` tells."""
+        tracer = active_tracer()
+        return tracer.type_of(value) if tracer is not None and tracer._is_proxy(value) else value.__class__
+
+    @staticmethod
     def is_none(value: Any) -> Any:
         """Return whether a value is None, a traced bool where only the run can tell."""
         if value is None:

@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import copy
+import itertools
 from types import CodeType
 from typing import Any
 
@@ -65,7 +66,7 @@ def lifted_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
 
 @cached_by_code
 def asking_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
-    """Return code that does what `code` does and lets `flow` see where it compares by `is`, or None.
+    """Return code that does what `code` does and lets `flow` see its questions that ask nothing of values, or None.
 
     Args:
         code: Code of a function whose text can be found.
@@ -78,6 +79,10 @@ def asking_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
         return None
     parameters = bare(definition.args)
     body = definition.body
+    if contains(body, ast.MatchClass):
+        names = itertools.count()
+        matches = Matches(lambda stem: f"_{stem}_{next(names)}_of_pattern")
+        body = [found for statement in body for found in listed(matches.visit(statement))]
     if shows_none:
         body = [NoneQuestions().visit(statement) for statement in body]
     body = [Identity(code).visit(statement) for statement in body]

@@ -54,6 +54,8 @@ class ExampleInputs:
         _by_keyword: frozenset[str]
         node_of: Callable[..., Node]
         track: Callable[..., Any]
+        note_example: Callable[..., None]
+        guard_container: Callable[..., None]
 
     def create_args_for_root(
         self, root_fn: Callable[..., Any], is_module: bool, concrete_args: Any = None
@@ -114,9 +116,13 @@ class ExampleInputs:
     def _example(self, example: Any, source: Any, checks: list[Callable[[], None]]) -> Any:
         """Return the traced value of an example, and add what has to be checked of its structure to `checks`."""
         cls = type(example)
+        is_packed = not isinstance(source, Part) and str(source.target).startswith("*")
+        if _is_container(cls) and not is_packed:
+            checks.append(lambda: self.guard_container(source, example))
         if hooks.original_isinstance(example, torch.Tensor):
             fake = self.track(self._evaluator.fresh(example, self._device), None, source)
             self._inputs.append(fake)
+            self.note_example(fake, example)
             free = self._free.pop(source.target, None) if hooks.original_isinstance(source, Node) else None
             if free is not None:
                 self._evaluator.keep_other(fake, self._evaluator.larger(fake, free))
@@ -188,6 +194,10 @@ def _caller(
         return function(*args, **kwargs)
 
     return call
+
+
+def _is_container(cls: type) -> bool:
+    return dataclasses.is_dataclass(cls) or issubclass(cls, dict | list | tuple)
 
 
 def _left_out(argument: Any) -> Any:

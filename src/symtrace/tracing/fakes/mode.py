@@ -9,6 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ...values import FakeTensor
+from ..frames import is_programs
 from ..hooks import real_size
 from ..mode import answer_for_real
 from ..proxy import Proxy
@@ -29,7 +30,7 @@ _PINNED = frozenset({
 _UNRECORDED = frozenset({
     "_version", "_backward_hooks", "__dict__", "output_nr", "_cdata", "_has_symbolic_sizes_strides",
 })  # fmt: skip
-
+"""Properties that torch itself reads all the time, and programs hardly ever."""
 
 _KNOWN = (torch.Tensor, Proxy, _Traced)
 
@@ -91,8 +92,10 @@ class ExampleMode(TorchFunctionMode):
             return tracer.pin_property(tensor, name)
         if name in ("grad", "grad_fn", "_base"):
             return tracer.pin_absence(tensor, name)
-        if name in _UNRECORDED:
+        if name in _UNRECORDED and not is_programs(sys._getframe(2)):
             return getattr(tensor, name)
+        if name in _UNRECORDED:
+            return tracer.pin_property(tensor, name)
         return tracer.call_function(getattr, (tensor, name), {})
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+
+from ..frames import is_internal
 
 if TYPE_CHECKING:
     from .tracer import ExampleTracer
@@ -88,6 +91,16 @@ class _Traced:
         self._value = value
         self._other = other  # what it would be if the data were different; the same if only sizes decide it
         self.__dict__["node"] = _CNode(self)
+
+    @property
+    def __class__(self) -> Any:
+        frame = sys._getframe(1)  # which may only be where a function in C was called that looks at classes
+        is_asked = "__class__" in frame.f_code.co_names and not is_internal(frame)
+        return self.tracer.type_of(self) if is_asked else type(self)
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:
+        raise TypeError("the class of a number can't be changed")
 
     def __graph_node__(self) -> Any:
         return self.tracer.node_of_number(self)
@@ -179,6 +192,14 @@ _UNARY: dict[str, Callable[..., Any]] = {
     "trunc": math.trunc,
 }  # fmt: skip
 
+
+def _pinned_method(name: str) -> Any:
+    """Return a method of plain numbers, in the place of one of torch's symbolic numbers."""
+    return property(lambda self: getattr(self._pin(name), name))
+
+
+for _name in ("as_integer_ratio", "bit_length", "conjugate", "hex", "is_integer"):
+    setattr(_Traced, _name, _pinned_method(_name))
 for _name, _function in _OPERATORS.items():
     setattr(_Traced, f"__{_name}__", _binary(_function))
     setattr(_Traced, f"__r{_name}__", _binary(_function, is_reflected=True))

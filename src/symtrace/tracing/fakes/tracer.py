@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,14 +17,14 @@ from ...values import FakeTensor
 from .. import hooks
 from ..arguments import ATOMS, holds
 from ..blame import data_dependent, names_traced, trace_error
-from ..frames import is_internal, last_line, last_user_frame, untraced
+from ..frames import last_line, last_user_frame, untraced
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..identity import may_be_one
-from ..kinds import class_matches
 from ..proxy import Proxy
 from ..state import Need, Restart
 from .answers import ExampleAnswers
+from .asked import InputQuestions
 from .content import Content
 from .evaluate import Contradiction, Evaluator, Undecided
 from .facts import ExampleFacts
@@ -52,7 +51,7 @@ _KNOWN_OWNERS = frozenset({"torch", "torchvision", "_operator", "builtins", "mat
 """Packages whose functions give results of a rank that follows from ranks."""
 
 
-class ExampleTracer(ExampleInputs, ExampleFacts, ExampleRanks, ExampleJoints, ExampleAnswers):
+class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, ExampleJoints, ExampleAnswers):
     """Traces with example inputs: the traced values are fake tensors, and numbers that know their value.
 
     What the program decides on sizes, types, dtypes and devices follows the examples; each decision becomes a guard.
@@ -80,6 +79,7 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleRanks, ExampleJoints, Ex
         self.ranks: dict[Node, int] = {}
         self.origins: dict[int, Any] = {}
         self._inputs: list[FakeTensor] = []
+        self._originals = {}
         self._ranks_pinned = self._sizes_pinned = False
 
     def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
@@ -494,15 +494,6 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleRanks, ExampleJoints, Ex
         found = holds_values(args) or (bool(kwargs) and holds_values(kwargs))
         return _Found(self) if found else super()._find_proxy(args, kwargs)
 
-    def _on_isinstance(self, value: Any, classes: Any) -> bool:
-        if issubclass(type(value), _Traced):
-            answer = hooks.original_isinstance(value._value, classes)
-            self.refuse_several(value, classes, answer)
-            return answer
-        if type(value) is TracedList:
-            return class_matches(value.kind, classes)
-        return not issubclass(type(value), torch.Tensor) and super()._on_isinstance(value, classes)
-
     def _on_question(self, asked: str, values: list[Any]) -> None:
         sources = [self._sources[id(value)] for value in values if id(value) in self._sources]
         if asked == "is" and len(sources) == 2 and values[0] is not values[1]:
@@ -512,16 +503,9 @@ class ExampleTracer(ExampleInputs, ExampleFacts, ExampleRanks, ExampleJoints, Ex
                 if one is not other and may_be_one(one, other):
                     self.refusal = data_dependent(self.as_proxy(values[0]), "is", "ST013")
                     raise self.refusal
+                self.check_distinct(*values)
             return
         super()._on_question(asked, values)
-
-    def _on_fake_isinstance(self, value: Any, classes: Any) -> bool:
-        answer = issubclass(torch.Tensor, classes)
-        self.refuse_several(value, classes, answer)
-        source = self._sources.get(id(value))
-        if isinstance(source, Node) and source.op == "placeholder" and not is_internal(sys._getframe(2)):
-            self._asked_class.add(source)
-        return answer
 
     def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
         return self.pin_property(tensor, name) if id(tensor) in self._sources else read(tensor)
