@@ -31,6 +31,7 @@ __all__ = [
     "guard",
     "is_given",
     "least",
+    "new_dict",
     "new_list",
     "present",
     "raise_error",
@@ -152,6 +153,11 @@ def raise_error(error: BaseException) -> None:
 def new_list(items: Any) -> list[Any]:
     """Return a new list, for a program that goes on to change it."""
     return list(items)
+
+
+def new_dict(items: Any) -> dict[Any, Any]:
+    """Return a new dict, for a program that keeps it in several places."""
+    return dict(items)
 
 
 def sorted_by(items: Any, keys: Any, reverse: bool = False) -> list[Any]:

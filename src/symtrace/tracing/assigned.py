@@ -6,19 +6,35 @@ import collections
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import nn
 
-__all__ = ["AssignedContainers"]
+from ..ir import Node
+from .proxy import Proxy
 
-_CONTAINERS = (list, dict, set, collections.deque)
+__all__ = ["Assigned", "AssignedContainers"]
+
+_SINGLE = (torch.Tensor, Proxy, str, bytes, int, float, bool, type(None))
 
 
 @dataclass
-class _Assigned:
+class Assigned:
+    """An assignment to an attribute.
+
+    Attributes:
+        module: Whose attribute.
+        name: Its name.
+        value: The container.
+        depth: How many regions were being recorded.
+        write: The node that assigns.
+        content: What was in it then.
+    """
+
     module: nn.Module
     name: str
     value: Any
     depth: int
+    write: Node
     content: Any
 
 
@@ -26,9 +42,9 @@ class AssignedContainers:
     """Remembers what was in a container when it was assigned: that alone is what the assignment records."""
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[int, str], _Assigned] = {}
+        self._entries: dict[tuple[int, str], Assigned] = {}
 
-    def note(self, module: nn.Module, name: str, value: Any, depth: int) -> None:
+    def note(self, module: nn.Module, name: str, value: Any, depth: int, write: Node) -> None:
         """Remember an assignment.
 
         Args:
@@ -36,10 +52,15 @@ class AssignedContainers:
             name: Name of the attribute.
             value: What it becomes.
             depth: How many regions are being recorded.
+            write: The node that assigns.
         """
         self._entries.pop((id(module), name), None)
-        if isinstance(value, _CONTAINERS):
-            self._entries[id(module), name] = _Assigned(module, name, value, depth, _content(value))
+        if not issubclass(type(value), _SINGLE):
+            self._entries[id(module), name] = Assigned(module, name, value, depth, write, _content(value))
+
+    def entries(self) -> list[Assigned]:
+        """Return the last assignment of each attribute, the oldest first."""
+        return list(self._entries.values())
 
     def changed(self, depth: int) -> list[tuple[nn.Module, str, Any]]:
         """Return what has other content than when it was assigned at this depth, or deeper, and still has."""
@@ -56,12 +77,13 @@ class AssignedContainers:
 
 def _content(value: Any) -> Any:
     """Return what is in a container, with what is in the containers in it."""
-    if isinstance(value, dict):
-        return type(value), [(key, _content(item)) for key, item in dict.items(value)]
-    if isinstance(value, list | tuple | collections.deque):
-        return type(value), [(None, _content(item)) for item in value]
-    if isinstance(value, set):
-        return type(value), [(None, item) for item in value]
+    cls = type(value)
+    if issubclass(cls, dict):
+        return cls, [(key, _content(item)) for key, item in dict.items(value)]
+    if issubclass(cls, list | tuple | collections.deque):
+        return cls, [(None, _content(item)) for item in value]
+    if issubclass(cls, set):
+        return cls, [(None, item) for item in value]
     return value
 
 

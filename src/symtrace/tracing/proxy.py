@@ -260,7 +260,7 @@ class Attribute(Proxy):
     @property
     def node(self) -> Node:  # type: ignore[override]
         """The node that reads the attribute."""
-        if self._node is None:
+        if self._node is None or self._node.erased:  # as it is where a region is recorded once more
             object.__setattr__(
                 self, "_node", self.tracer.call_function(getattr, (self.root, self.attr), {}).node
             )

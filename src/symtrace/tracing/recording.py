@@ -64,6 +64,8 @@ class TracerBase:
         examples: Example values by placeholder.
         real_examples: Placeholders whose example is followed where its content decides, with the example.
         report: What was decided on the user's behalf.
+        shared: Nodes of containers that leave the program in several places, by their identity.
+        given: Containers among the example inputs that can be changed, by their identity.
         refusal: A question on a traced value that could not be answered, whatever the program made of the exception.
     """
 
@@ -90,6 +92,8 @@ class TracerBase:
         self.refusal: TraceError | None = None
         self._known = Known(self)
         self._guarded: set[Node] = set()
+        self.shared: dict[int, Node] = {}
+        self.given: dict[int, Any] = {}
         self.levels: list[Level] = []
         self._calls: dict[Any, tuple[str, Any]] = {}
         self._named: set[str] = set()
@@ -222,6 +226,8 @@ class TracerBase:
             return a
         if issubclass(cls, Proxy):
             return a.node
+        if self.shared and id(a) in self.shared:
+            return self.shared[id(a)]
         if cls is tuple:
             return tuple([self.create_arg(item) for item in a])
         if cls is list or cls is immutable_list:
@@ -237,6 +243,10 @@ class TracerBase:
         if issubclass(cls, Node):
             return a
         return convert_object(a, self.create_arg, self._call_node, self.holds_values)
+
+    def given_node(self, identity: int) -> Node:
+        """Return the node of a container that is an input."""
+        raise NotImplementedError
 
     def holds_values(self, value: Any) -> bool:
         """Tell whether there are traced values in containers, and in the attributes of objects in them."""

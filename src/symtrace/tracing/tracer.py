@@ -42,6 +42,7 @@ from .real_values import RealValues
 from .recording import Scope
 from .roots import as_called, is_lazy, with_self
 from .scanning import is_users
+from .shared_containers import make_shared
 from .shared_names import KeptNames, has_programs_hooks
 from .snapshot import Snapshot, nodes_of_proxies
 from .state import Need, Restart
@@ -535,6 +536,7 @@ class Tracer(Preparation):
 
     def _output(self, result: Any, returns: Any) -> None:
         self.record_filled()
+        make_shared(self, result)
         self._finish(self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=returns))
 
 

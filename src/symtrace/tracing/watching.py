@@ -235,7 +235,7 @@ class Watcher(Joints):
             path = self._paths.tensors[id(before)]
             self._replaced[id(before)] = Replaced(before, path, write.node, (id(mod), name))
         self._written[id(mod), name] = value
-        self._assigned.note(mod, name, value, len(self.levels))
+        self._assigned.note(mod, name, value, len(self.levels), write.node)
 
     def _note_table(self, name: str, code: types.CodeType) -> None:
         """Note that a function of the program looks into the tables of modules, where assignments are not seen.

@@ -44,6 +44,7 @@ class ExampleInputs:
         _inputs: list[Any]
         _given: dict[Node, Any]
         real_examples: dict[Node, Any]
+        given: dict[int, Any]
         _example_values: dict[str, Any]
         _placeholder: Callable[..., Node]
         _specialise: Callable[..., None]
@@ -52,7 +53,7 @@ class ExampleInputs:
         _guard: Callable[..., None]
         _culprit: Any
         _by_keyword: frozenset[str]
-        node_of: Callable[..., Node]
+        node_of: Callable[[Any], Node]
         track: Callable[..., Any]
         note_example: Callable[..., None]
         guard_container: Callable[..., None]
@@ -135,27 +136,35 @@ class ExampleInputs:
                 name: self._example(getattr(example, name), Part(source, getattr, name), checks)
                 for name in names
             }
-            return cls(**parts)
+            return self._note_given(cls(**parts), source)
         if issubclass(cls, dict):
             keys = list(example)
             checks.append(lambda: self._guard(self._call_node(list, (self.node_of(source),)), keys))
             result = cls()
             for key, item in example.items():
                 result[key] = self._example(item, Part(source, operator.getitem, key), checks)
-            return result
+            return self._note_given(result, source)
         if cls in (tuple, list):
             count = len(example)
             checks.append(
                 lambda: self._guard(self._call_node(hooks.original_len, (self.node_of(source),)), count)
             )
-            return cls(
-                [
-                    self._example(item, Part(source, operator.getitem, index), checks)
-                    for index, item in enumerate(example)
-                ]
-            )
+            items = [
+                self._example(item, Part(source, operator.getitem, index), checks)
+                for index, item in enumerate(example)
+            ]
+            return self._note_given(cls(items), source)
         checks.append(lambda: self._guard(self.node_of(source), example))
         return example
+
+    def _note_given(self, container: Any, source: Any) -> Any:
+        if not issubclass(type(container), tuple):
+            self.given[id(container)] = container, source
+        return container
+
+    def given_node(self, identity: int) -> Node:
+        """Return the node of a container that is an input."""
+        return self.node_of(self.given[identity][1])
 
     @property
     def _device(self) -> torch.device | None:
