@@ -41,7 +41,8 @@ _ARITHMETIC = frozenset({
     operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod, operator.ipow,
 })  # fmt: skip
 _OTHER_CALLS: dict[Any, type] = {
-    _SIZE: _SIZE, program.new_list: list, program.new_dict: dict, list: list, sorted: list, tuple: tuple, any: bool, all: bool, bool: bool,
+    _SIZE: _SIZE, program.new_list: list, program.new_dict: dict,
+    list: list, sorted: list, tuple: tuple, any: bool, all: bool, bool: bool,
     operator.not_: bool, operator.contains: bool, operator.is_: bool, operator.is_not: bool, float: float, sum: Mixed,
     min: Mixed, max: Mixed,
     program.sorted_by: list, program.least: Mixed, program.greatest: Mixed,

@@ -22,7 +22,7 @@ _IMMUTABLE = (tuple, frozenset, torch.Tensor, nn.Module, type)
 
 
 def make_shared(tracer: Watcher, result: Any) -> None:
-    """Record as nodes the containers that are both returned and kept in an attribute, in two places of either, or inputs.
+    """Record as nodes the containers that are returned and kept in an attribute, or in two places of either, or inputs.
 
     Args:
         tracer: The tracer, at the end of a trace.
