@@ -83,7 +83,7 @@ class InputQuestions(_Base):
         if type(value) is TracedList:
             return class_matches(value.kind, classes)
         if type(value) is FakeTensor:
-            return self._fake_is(value, classes, _is_programs_question())
+            return _is_programs_question() and self._fake_is(value, classes, True)
         return not issubclass(type(value), torch.Tensor) and super()._on_isinstance(value, classes)
 
     def _on_fake_isinstance(self, value: Any, classes: Any) -> bool:
