@@ -173,3 +173,48 @@ def test_a_call_that_a_guard_refuses_leaves_a_cache_as_it_was():
     with pytest.raises(GuardError):
         module(torch.ones(2))
     assert module.cache == {}
+
+
+class FilledByOneReadByAnother(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cache = {}
+
+    def fill(self, x):
+        if x.sum() > 0 and "key" not in self.cache:
+            self.cache["key"] = x * 2
+        return x
+
+    def read(self, x):
+        return self.cache["key"] if "key" in self.cache else x
+
+    def forward(self, x):
+        return self.fill(x) + self.read(x)
+
+
+@pytest.mark.parametrize("examples", [(), (torch.ones(2),)])
+def test_one_function_fills_a_dict_on_one_way_and_another_reads_it(examples):
+    captured = symtrace.capture(FilledByOneReadByAnother(), examples)
+    eager = FilledByOneReadByAnother()
+    for x in (-torch.ones(2), torch.ones(2), torch.full((2,), 3.0)):
+        assert captured(x).equal(eager(x))
+
+
+def test_a_list_that_is_filled_on_one_way_and_read_after_it_is_refused_by_its_name():
+    class Listed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept = []
+
+        def fill(self, x):
+            if x.sum() > 0:
+                self.kept.append(x * 2)
+
+        def forward(self, x):
+            self.fill(x)
+            return x + self.kept[0]
+
+    model = Listed()
+    with pytest.raises(TraceError, match=r"self\.kept"):
+        symtrace.capture(model)
+    assert model.kept == []

@@ -19,7 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from ..codegen import PyTreeCodeGen, PyTreeInfo
 from ..diagnostics import Location
-from ..errors import ArgumentError, DataDependentError, RootError, TraceError
+from ..errors import ArgumentError, DataDependentError, GraphEditError, RootError, TraceError
 from ..ir import Node
 from ..ops import program
 from ..runtime import Graph
@@ -44,7 +44,7 @@ from .roots import as_called, is_lazy, with_self
 from .scanning import is_users
 from .shared_containers import make_shared
 from .shared_names import KeptNames, has_programs_hooks
-from .snapshot import Snapshot, nodes_of_proxies
+from .snapshot import Change, Snapshot, nodes_of_proxies
 from .state import Need, Restart
 
 __all__ = ["Tracer"]
@@ -432,7 +432,7 @@ class Tracer(Preparation):
             self._culprit.ask(lambda: snapshot.has_changed(what))
             self._culprit.ask(random_states.has_moved)
             self._culprit.ask(flags.has_changed)
-        leaked = drawn = changed = None
+        leaked = drawn = changed = unplaced = None
         try:
             with watching_questions(self._on_question) as watch, hooks.installed(self) as patches:
                 self._watch_questions: Callable[[], None] | None = watch.start
@@ -445,6 +445,8 @@ class Tracer(Preparation):
                     result = self._run(call, args)
                     self._output(result, returns)
             refuse_written(self)
+        except GraphEditError as error:  # after a region the program uses what was computed in it
+            unplaced = error
         finally:
             leaked = snapshot.restore(self._nodes_in, functools.partial(is_constant, self))
             drawn = random_states.restore()
@@ -454,18 +456,25 @@ class Tracer(Preparation):
             self._outside = None
         if self.refusal is not None:
             raise self.refusal  # which the program has caught
+        if unplaced is not None:
+            self._refuse_leaked(leaked)  # in which it was kept
+            raise unplaced
         if self.record_stack_traces:
             self._note_stack_traces()
         if drawn is not None:
             raise TraceError("ST026", what=f"draws from {drawn}")
         if changed is not None:
             raise TraceError("ST026", what=f"changes {changed}")
+        self._refuse_leaked(leaked)
+        self.report.add_later(self._constants.reader(snapshot, self.graph.interned, needs))
+        return self.graph
+
+    def _refuse_leaked(self, leaked: Change | None) -> None:
+        """Stop where the program has put traced values into what outlives the trace, or start again to see it do so."""
         if leaked is not None:
             if missing := needs_of_dict(self, leaked.container):
                 raise Restart(*missing)
             raise refusal_of(leaked)
-        self.report.add_later(self._constants.reader(snapshot, self.graph.interned, needs))
-        return self.graph
 
     _nodes_in = staticmethod(nodes_of_proxies)
     _culprit: Culprit | None = None
