@@ -123,6 +123,7 @@ CASES: dict[str, tuple[Callable[[Any], bool], Any, Any]] = {
     "type of a number": (lambda x: type(x) is int, 1, True),
     "class of a number": (lambda x: x.__class__ is int, 1, 1.5),
     "text of a number": (lambda x: f"{x}" == "1", 1, True),
+    "text of a number and a tensor": (lambda x: f"{x.real}" == "2", 2, torch.tensor(2.0)),
     "a number of numpy": (lambda x: type(x) is float, 1.5, np.float64(1.5)),
     "an abstract class": (lambda x: isinstance(x, numbers.Integral), 1, 1.5),
     "a result of a number": (lambda x: isinstance(x * 2, int), 1, 1.5),

@@ -85,14 +85,14 @@ def guard(value: Any, expected: Any, condition: str, file: str = "", line: int =
         return
     if type(value) is type(expected) and value == expected:
         return
-    is_other_kind = isinstance(value, _PLAIN) and isinstance(
-        expected, _PLAIN
-    )  # 1, 1.0 and True are three things
+    is_other_kind = isinstance(expected, _PLAIN) and isinstance(value, _COMPARABLE)
     if is_other_kind or expected is None or value is None or value != expected:
         raise _failure(value, expected, condition, file, line)
 
 
 _PLAIN = (numbers.Number, str, bytes)
+_COMPARABLE = (*_PLAIN, torch.Tensor)
+"""What may be equal to a plain value of another class, and is another value nevertheless: 1, 1.0, True, a tensor of 1."""
 
 
 def _failure(value: Any, expected: Any, condition: str, file: str, line: int) -> GuardError:

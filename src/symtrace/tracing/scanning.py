@@ -23,8 +23,8 @@ _FOREIGN = frozenset(sys.stdlib_module_names) | {"torch", "numpy", "symtrace"}
 
 @functools.lru_cache(maxsize=1024)
 def is_users(module: str | None) -> bool:
-    """Tell whether a module is the program's, by its name."""
-    return module is not None and (module == "__main__" or module.partition(".")[0] not in _FOREIGN)
+    """Tell whether a module is the program's, by its name; what was made by `exec` may have none, and is."""
+    return module is None or module == "__main__" or module.partition(".")[0] not in _FOREIGN
 
 
 def is_transform(function: types.FunctionType) -> bool:
