@@ -186,7 +186,7 @@ class FilledByOneReadByAnother(nn.Module):
         return x
 
     def read(self, x):
-        return self.cache["key"] if "key" in self.cache else x
+        return self.cache["key"] if "key" in self.cache else x  # noqa: SIM401 - `get` is another question
 
     def forward(self, x):
         return self.fill(x) + self.read(x)

@@ -92,7 +92,7 @@ def guard(value: Any, expected: Any, condition: str, file: str = "", line: int =
 
 _PLAIN = (numbers.Number, str, bytes)
 _COMPARABLE = (*_PLAIN, torch.Tensor)
-"""What may be equal to a plain value of another class, and is another value nevertheless: 1, 1.0, True, a tensor of 1."""
+"""What may equal a plain value of another class and is another value: 1, 1.0, True and a tensor of 1 are four."""
 
 
 def _failure(value: Any, expected: Any, condition: str, file: str, line: int) -> GuardError:
