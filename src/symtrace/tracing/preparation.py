@@ -18,6 +18,7 @@ from ..diagnostics import Location
 from . import hooks
 from .apart import apart
 from .caches import keeping
+from .checks import patch_checks
 from .contexts import patch_contexts
 from .control_flow.lifting import lift, lift_asking, lift_flagged, show_questions
 from .frames import is_internal, is_programs
@@ -66,6 +67,7 @@ class Preparation(Watcher):
         patch_transforms(patches)
         patch_contexts(patches)
         patch_outside(patches)
+        patch_checks(patches)
         patch_files_and_environment(patches)
         patch_wrapped(patches, (*self.leaf_functions, *MASKED))
         for module in self._autowrap_search:
