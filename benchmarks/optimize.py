@@ -6,7 +6,9 @@ A model is a name of torchvision, `suite:name` of the zoo, or a whole suite. One
 eager, `torch.fx.experimental.optimization.fuse` where it takes the model, and `symtrace.optimize`. They take turns in
 an order that changes from round to round, processor time is what counts, and the ratio is the median of the ratios of
 the rounds: other work on the machine falls on all of them alike. A copy of the eager model runs along, and what it
-differs from the first by is what the machine can't tell apart. Prints milliseconds, ratios, and the geometric means.
+differs from the first by is what the machine can't tell apart. A model that comes out slower is measured twice more,
+with fresh copies of everything; it counts as slower where all three ratios say so and their median is below the least
+ratio of the copy. Prints milliseconds, ratios, and the geometric means.
 """
 
 from __future__ import annotations
@@ -104,6 +106,7 @@ class Result:
         fx: Least time of torch.fx, if it takes the model.
         against_fx: How many times faster than torch.fx ours is.
         fx_against_eager: How many times faster than eager torch.fx is.
+        is_slower: Whether ours is slower than eager by more than a copy of eager is.
     """
 
     eager: float
@@ -113,6 +116,7 @@ class Result:
     fx: float | None = None
     against_fx: float | None = None
     fx_against_eager: float | None = None
+    is_slower: bool = False
 
 
 class NotMeasuredError(Exception):
@@ -121,8 +125,8 @@ class NotMeasuredError(Exception):
 
 def case_of(name: str, size: int) -> tuple[nn.Module, tuple[Any, ...], dict[str, Any]]:
     """Return a model with arguments: a name of torchvision, or `suite:name` of the zoo."""
-    suite, _, rest = name.rpartition(":")
-    if suite:
+    suite, _, rest = name.partition(":")
+    if rest:
         torch.manual_seed(0)
         case = SUITES[suite][1](rest)
         args, kwargs = case.inputs(2, None, 0)
@@ -151,40 +155,81 @@ def captured(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         raise NotMeasuredError(f"not captured: {error.code}") from error
 
 
+def check_equal(model: nn.Module, ours: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Fail where the results differ by more than rounding.
+
+    Models that sort and cut off, such as those for detection, turn what rounding does to nearly equal scores into
+    other results. They are compared in double precision, captured and optimised anew.
+    """
+    try:
+        compare_results(model, ours, args, kwargs, 1e-3)
+    except AssertionError:
+        double = copy.deepcopy(model).double()
+        args, kwargs = torch.utils._pytree.tree_map(as_double, (args, kwargs))
+        try:
+            again = symtrace.optimize(captured(double, args, kwargs))
+        except NotMeasuredError:
+            again = None
+        if again is None:
+            raise
+        compare_results(double, again, args, kwargs, 1e-6)
+
+
+def as_double(value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def compare_results(
+    model: nn.Module, ours: Any, args: tuple[Any, ...], kwargs: dict[str, Any], rtol: float
+) -> None:
+    with torch.no_grad():
+        expected, actual = (tensors_of(run(*args, **kwargs)) for run in (model, ours))
+    for one, other in zip(actual, expected, strict=True):
+        size = max(1.0, float(other.abs().max())) if other.is_floating_point() and other.numel() else 1.0
+        torch.testing.assert_close(one, other, rtol=rtol, atol=0.1 * rtol * size, equal_nan=True)
+
+
 def measure(name: str, size: int, repeat: int, limit: float, largest: float) -> Result:
     """Check one model and measure eager, `optimize` and torch.fx."""
     model, args, kwargs = case_of(name, size)
     if sum(value.numel() for value in model.parameters()) > largest * 1e6:
         raise NotMeasuredError("too large")
-    gm = captured(model, args, kwargs)
-    ours = symtrace.optimize(gm)
+    ours = symtrace.optimize(captured(model, args, kwargs))
     theirs: Any = None
     try:
         theirs = fuse(model)
         theirs(*args, **kwargs)
     except Exception:
         theirs = None
-    with torch.no_grad():
-        expected, actual = (tensors_of(run(*args, **kwargs)) for run in (model, ours))
-        for one, other in zip(actual, expected, strict=True):
-            size = max(1.0, float(other.abs().max())) if other.is_floating_point() and other.numel() else 1.0
-            torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-4 * size, equal_nan=True)
-    twin = copy.deepcopy(model)
-    runs = [
-        lambda: model(*args, **kwargs),
-        lambda: ours(*args, **kwargs),
-        lambda: twin(*args, **kwargs),
-    ]
-    if theirs is not None:
-        runs.append(lambda: theirs(*args, **kwargs))
-    gc.collect()
-    times = rounds(runs, repeat, limit)
+    check_equal(model, ours, args, kwargs)
+
+    def timed() -> list[list[float]]:
+        modules = [model, ours, copy.deepcopy(model), *([theirs] if theirs is not None else [])]
+        runs = [lambda module=module: module(*args, **kwargs) for module in modules]
+        gc.collect()
+        return rounds(runs, repeat, limit)
+
+    times = timed()
+    found = [against(times, 0, 1)], [against(times, 0, 2)]
+    while found[0][-1] < 1 and len(found[0]) < 3:
+        model, ours = copy.deepcopy(model), copy.deepcopy(ours)
+        again = timed()
+        times += again
+        for column, ratios in zip((1, 2), found, strict=True):
+            ratios.append(against(again, 0, column))
+    ratio, noise = (statistics.median(ratios) for ratios in found)
+    is_slower = max(found[0]) < 1 and ratio < min(found[1])
     least = [min(column) for column in zip(*times, strict=True)]
-    ratios = [statistics.median(row[0] / row[column] for row in times) for column in (1, 2)]
     if theirs is None:
-        return Result(*least[:2], *ratios)
-    by_fx = [statistics.median(row[a] / row[b] for row in times) for a, b in ((3, 1), (0, 3))]
-    return Result(*least[:2], *ratios, least[3], *by_fx)
+        return Result(*least[:2], ratio, noise, is_slower=is_slower)
+    return Result(
+        *least[:2], ratio, noise, least[3], against(times, 3, 1), against(times, 0, 3), is_slower=is_slower
+    )
+
+
+def against(times: list[list[float]], one: int, other: int) -> float:
+    """Return how many times faster the other is than the one, over rounds."""
+    return statistics.median(row[one] / row[other] for row in times)
 
 
 def mean(ratios: list[float]) -> float:
@@ -201,13 +246,12 @@ def names_of(text: str) -> list[str]:
 
 def line_of(name: str, found: Result) -> str:
     """Return one line of the table."""
+    ending = "  slower" if found.is_slower else ""
     text = f"{name:<46}{found.eager * 1e3:>10.2f}{found.ours * 1e3:>13.2f}"
     if found.fx is None or found.against_fx is None:
-        return text + f"{'-':>12}{found.against_eager:>10.3f}{found.noise:>8.3f}{'-':>8}"
-    return (
-        text
-        + f"{found.fx * 1e3:>12.2f}{found.against_eager:>10.3f}{found.noise:>8.3f}{found.against_fx:>8.3f}"
-    )
+        return text + f"{'-':>12}{found.against_eager:>10.3f}{found.noise:>8.3f}{'-':>8}" + ending
+    text += f"{found.fx * 1e3:>12.2f}{found.against_eager:>10.3f}{found.noise:>8.3f}{found.against_fx:>8.3f}"
+    return text + ending
 
 
 def summarise(results: list[Result], failed: list[str], skipped: int) -> float:
@@ -222,8 +266,10 @@ def summarise(results: list[Result], failed: list[str], skipped: int) -> float:
     print(f"slowest against eager: {slowest:.3f}")
     least, most = min(noise, default=1), max(noise, default=1)
     print(f"a copy of eager against eager: {mean(noise):.3f}, from {least:.3f} to {most:.3f}")
-    slower = sum(ratio < 0.99 for ratio in ratios)
-    print(f"slower than eager: {slower} models; not measured: {skipped}; failed: {failed or 'none'}")
+    below = sum(ratio < 1 for ratio in ratios)
+    slower = sum(found.is_slower for found in results)
+    print(f"below 1: {below} models, of which slower than a copy of eager ever was: {slower}")
+    print(f"not measured: {skipped}; failed: {failed or 'none'}")
     return slowest
 
 
@@ -254,10 +300,10 @@ def main() -> int:
         try:
             results.append(measure(name, options.size, options.repeat, options.limit, options.largest))
         except NotMeasuredError as error:
-            print(f"{name:<46}{error}", flush=True)
+            print(f"{name:<46} {error}", flush=True)
             skipped += 1
         except Exception as error:
-            print(f"{name:<46}{type(error).__name__}: {' '.join(str(error).split())[:60]}", flush=True)
+            print(f"{name:<46} {type(error).__name__}: {' '.join(str(error).split())[:60]}", flush=True)
             failed.append(name)
         else:
             print(line_of(name, results[-1]), flush=True)

@@ -42,7 +42,8 @@ def segmentation_case(name: str) -> Case:
 
     def inputs(batch: int, length: int | None, seed: int) -> Any:
         generator = torch.Generator().manual_seed(seed)
-        size = 224 if is_fixed else 64 * round((length or 64) / 64)
+        least = 128 if architecture == "pan" else 64
+        size = 224 if is_fixed else max(least, 64 * round((length or least) / 64))
         return (torch.randn(batch, 3, size, size, generator=generator),), {}
 
     return Case(model, inputs, not is_fixed)
@@ -100,7 +101,7 @@ _DIFFUSERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {**{key: value for key, value in _CROSS.items() if key != "sample_size"},
          "conditioning_embedding_out_channels": (16, 32)},
         {"sample": _latents(4), "timestep": _steps, "encoder_hidden_states": _texts(32),
-         "controlnet_cond": _latents(3, 128)}),
+         "controlnet_cond": _latents(3, 32)}),
     "AutoencoderKL": (
         {"block_out_channels": (16, 32), "norm_num_groups": 8, "down_block_types": ("DownEncoderBlock2D",) * 2,
          "up_block_types": ("UpDecoderBlock2D",) * 2},
@@ -133,8 +134,9 @@ _DIFFUSERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"hidden_states": _latents(4), "timestep": _steps, "encoder_hidden_states": _texts(32),
          "pooled_projections": _vectors(32)}),
     "UNet1DModel": (
-        {"block_out_channels": (32, 64), "in_channels": 2, "out_channels": 2, "extra_in_channels": 16,
-         "layers_per_block": 1},
+        {"block_out_channels": (32, 64), "in_channels": 2, "out_channels": 2, "extra_in_channels": 64,
+         "layers_per_block": 1, "down_block_types": ("DownBlock1DNoSkip", "DownBlock1D"),
+         "up_block_types": ("UpBlock1D", "UpBlock1DNoSkip")},
         {"sample": lambda batch, length, generator: torch.randn(
             batch, 2, 128 if length else 64, generator=generator), "timestep": _steps}),
     "UNet3DConditionModel": (
