@@ -4,6 +4,7 @@ from .decisions import Decisions
 from .effects import Class, EffectAnalysis, node_effect
 from .kinds import computes_number, is_tensor, is_tensor_method
 from .order import effect_edges
+from .pixels import single_pixels
 from .ranks import known_ranks, rank_of
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "known_ranks",
     "node_effect",
     "rank_of",
+    "single_pixels",
 ]

@@ -18,7 +18,7 @@ from ..ir import Graph, Node, map_arg, region_uses
 from ..ops import Effect, effects, program
 from ..ops.control_flow import cond, torch_cond
 from ..ops.effect import OPAQUE
-from .kinds import is_tensor
+from .kinds import is_tensor, is_view_of_self
 
 __all__ = ["EffectAnalysis", "node_effect"]
 
@@ -300,12 +300,14 @@ class EffectAnalysis:
                 self._union(node, used)
 
     def _returned(self, node: Node, effect: Effect) -> list[Node] | None:
-        """Return the operands that a call returns if it returns what it writes to, and nothing of the others.
+        """Return the operands that a call returns, or a view of, if it returns nothing of the others.
 
-        That is what operators on tensors do; containers may come to hold the other operands.
+        Operators on tensors return what they write to; containers may come to hold the other operands.
         """
-        if not effect.mutates or effect.impure or effect.writes_state:
+        if effect.impure or effect.writes_state:
             return None
+        if not effect.mutates:
+            return _viewed(node)
         name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
         if node.op == "call_method":
             known = name.endswith("_") and not name.endswith("__") and name not in _STORING_METHODS
@@ -321,6 +323,18 @@ class EffectAnalysis:
         owners: list[Node] = []
         map_arg(effect.written(node.args, node.kwargs), owners.append)
         return owners or None
+
+
+def _viewed(node: Node) -> list[Node] | None:
+    """Return the tensor that the value of a node is a view of or a copy, if it shares nothing with other operands."""
+    first = node.args[0] if node.args else None
+    if not isinstance(first, Node):
+        return None
+    if node.op == "call_function":
+        is_part = node.target is operator.getitem and is_tensor(first)
+        return [first] if is_part else None
+    is_view = node.op == "call_method" and is_view_of_self(str(node.target))
+    return [first] if is_view else None
 
 
 def _may_hold_tensors(node: Node) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ import torch
 from ..ir import Node
 from ..ops import signatures_of
 
-__all__ = ["computes_number", "is_tensor", "is_tensor_method"]
+__all__ = ["computes_number", "is_tensor", "is_tensor_method", "is_view_of_self"]
 
 _ARITHMETIC = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
@@ -20,7 +21,7 @@ _ARITHMETIC = frozenset({
 })  # fmt: skip
 """Operators that give a tensor if an operand is one."""
 
-_TENSOR = re.compile(r"-> (torch\.)?Tensor(\(\w+!?\))?$")
+_TENSOR = re.compile(r"-> (torch\.)?Tensor(\([\w|]+!?\))?$")
 
 _ELSEWHERE = frozenset().union(*map(dir, (list, dict, set, str, bytes, tuple, int, float, complex)))
 """Methods that other values than tensors have too."""
@@ -49,8 +50,29 @@ def is_tensor(value: Any) -> bool:
         name = str(value.target)
         if not is_tensor_method(name):
             return False
-        return name.endswith("_") or _gives_tensor(getattr(torch, name, None))
+        return name.endswith("_") or _method_gives_tensor(name)
     return value.op == "call_function" and _gives_tensor(value.target)
+
+
+@lru_cache(maxsize=1024)
+def _method_gives_tensor(name: str) -> bool:
+    if hasattr(torch, name):
+        return _gives_tensor(getattr(torch, name))
+    # A method that is no function of torch, such as `new_zeros`; modules have some of them too.
+    return not hasattr(torch.nn.Module, name) and _all_give_tensor(name)
+
+
+@lru_cache(maxsize=1024)
+def is_view_of_self(name: str) -> bool:
+    """Return whether the value of a tensor's method may share storage with no other operand than the tensor.
+
+    Args:
+        name: A name, such as `expand_as`.
+    """
+    if not is_tensor_method(name) or not _all_give_tensor(name):
+        return False
+    heads = [signature.text.partition("->")[0] for signature in signatures_of(name)]
+    return all(head.count("Tensor(") <= 1 and "Tensor(" not in head.partition(",")[2] for head in heads)
 
 
 _COUNTS = frozenset(
@@ -99,6 +121,10 @@ def _gives_tensor(function: Any) -> bool:
     module = getattr(function, "__module__", None) or ""  # None for `apply` of an autograd function
     if not module.startswith("torch") and type(function) is not type(torch.neg):
         return False
+    return _all_give_tensor(function)
+
+
+def _all_give_tensor(function: Any) -> bool:
     # Overloads without a tensor are TorchScript's; called from Python, a function of torch refuses plain numbers.
     texts = [signature.text for signature in signatures_of(function) if "Tensor" in signature.text]
     return bool(texts) and all(_TENSOR.search(text) for text in texts)

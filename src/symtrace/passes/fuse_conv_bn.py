@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
-from ..analysis import known_ranks, rank_of
+from ..analysis import known_ranks, rank_of, single_pixels
 from ..ir import Node
 from ..ops.module_effects import is_hooked
 from ..rewrite.inherit import inherit
@@ -39,12 +39,16 @@ class FuseConvBatchNorm(Pass):
     Attributes:
         eval_only: Leave alone the pairs that are in training mode; else they are folded with the statistics that
             they have.
+        keep_layout: Leave alone the pairs whose value has one pixel or one channel. Such a value is channels-last and
+            contiguous at once, a convolution calls it the first and a normalisation the second, and what follows goes on
+            in that layout: in other strides, and not always faster.
     """
 
     name: ClassVar[str] = "fuse-conv-bn"
     changes_state: ClassVar[bool] = True
     evaluation_only: ClassVar[bool] = True
     eval_only: bool = True
+    keep_layout: bool = False
 
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Fold them."""
@@ -54,6 +58,12 @@ class FuseConvBatchNorm(Pass):
                 if pair.norm.op == "call_module" and ctx.is_training(pair.norm):
                     ctx.remark(pair.norm, "it is in training mode")
             pairs = [pair for pair in pairs if not pair.trains(ctx)]
+        if self.keep_layout:
+            pixels = single_pixels(graph)
+            for pair in pairs:
+                if pair.settles_layout(pixels):
+                    ctx.remark(pair.norm, "the layout of what follows is settled by it")
+            pairs = [pair for pair in pairs if not pair.settles_layout(pixels)]
         _fuse_all(ctx.module, graph, pairs)
         if pairs:
             ctx.specialise("batch normalisation was folded")
@@ -109,6 +119,12 @@ class _Pair:
     def trains(self, ctx: Context) -> bool:
         """Return whether either of them is in training mode."""
         return _trains(ctx, self.layer) or _trains(ctx, self.norm)
+
+    def settles_layout(self, pixels: set[Node]) -> bool:
+        """Return whether the layout of the value hangs on the normalisation, given what has a single pixel."""
+        if isinstance(self.module, nn.BatchNorm1d):
+            return False
+        return self.module.num_features == 1 or self.norm in pixels  # type: ignore[attr-defined]
 
 
 def _trains(ctx: Context, node: Node) -> bool:

@@ -15,7 +15,8 @@ TRAINING = "cse,dce,remove-identity"
 """What `optimize` does to a module in training mode."""
 
 EVALUATION = (
-    "specialize-evaluation,remove-dropout,remove-identity,fuse-conv-bn,fuse-conv-scale,fuse-conv-conv,cse,dce"
+    "specialize-evaluation,remove-dropout,remove-identity,fuse-conv-bn{keep-layout=true},fuse-conv-scale,"
+    "fuse-conv-conv,cse,dce"
 )
 """What `optimize` does to a module in evaluation mode."""
 
