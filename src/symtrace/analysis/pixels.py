@@ -73,7 +73,7 @@ def _layer(node: Node) -> Any:
 
 
 def _is_one(size: Any) -> bool:
-    return type(size) is int and size == 1 or (isinstance(size, tuple | list) and all(map(_is_one, size)))
+    return (type(size) is int and size == 1) or (isinstance(size, tuple | list) and all(map(_is_one, size)))
 
 
 def _pools(node: Node) -> bool:

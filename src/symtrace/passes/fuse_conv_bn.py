@@ -40,8 +40,8 @@ class FuseConvBatchNorm(Pass):
         eval_only: Leave alone the pairs that are in training mode; else they are folded with the statistics that
             they have.
         keep_layout: Leave alone the pairs whose value has one pixel or one channel. Such a value is channels-last and
-            contiguous at once, a convolution calls it the first and a normalisation the second, and what follows goes on
-            in that layout: in other strides, and not always faster.
+            contiguous at once; a convolution calls it the first and a normalisation the second, and what follows goes
+            on in that layout: in other strides, and not always faster.
     """
 
     name: ClassVar[str] = "fuse-conv-bn"
