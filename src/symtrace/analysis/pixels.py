@@ -41,8 +41,7 @@ _KEEPING_METHODS = frozenset({"relu", "relu_", "sigmoid", "sigmoid_", "tanh", "c
 def single_pixels(graph: Graph) -> set[Node]:
     """Return the nodes whose value is known to have one pixel for each channel.
 
-    That is so for what global pooling gives, for what is computed from it pixel by pixel, and for values whose
-    shape was found out.
+    That is so for what global pooling gives, and for what is computed from it pixel by pixel.
 
     Args:
         graph: The graph.
@@ -52,17 +51,9 @@ def single_pixels(graph: Graph) -> set[Node]:
     found: set[Node] = set()
     for node in graph.nodes:
         first: Any = node.args[0] if node.args else None
-        if _has_one(node) or _pools(node) or (first in found and _keeps(node)):
+        if _pools(node) or (first in found and _keeps(node)):
             found.add(node)
     return found
-
-
-def _has_one(node: Node) -> bool:
-    for key in ("tensor_meta", "val"):
-        shape = getattr(node.meta.get(key), "shape", None)
-        if shape is not None:
-            return len(shape) > 2 and all(type(size) is int and size == 1 for size in shape[2:])
-    return False
 
 
 def _layer(node: Node) -> Any:

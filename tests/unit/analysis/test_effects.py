@@ -178,3 +178,38 @@ def test_reading_an_attribute_is_not_reading_its_contents(graph):
     assert not analysis.conflict(attribute, unknown)
     assert analysis.conflict(attribute, assign)
     assert analysis.conflict(content, write)
+
+
+@pytest.mark.parametrize("method", ["expand_as", "to", "type_as", "view_as", "reshape_as"])
+def test_view_shares_storage_with_its_tensor_alone(graph, method):
+    x = graph.placeholder("x")
+    fresh = graph.call_method("new_zeros", (x, (2,)))
+    view = graph.call_method(method, (x, fresh))
+    write = graph.call_method("add_", (fresh, 1))
+    other = graph.call_method("add_", (view, 1))
+    analysis = EffectAnalysis(graph)
+    assert analysis.writes(write) == {analysis.alias_class(fresh)} != {None}
+    assert analysis.writes(other) == {None}
+
+
+def test_item_of_a_tensor_shares_nothing_with_the_index(graph):
+    x = graph.placeholder("x")
+    fresh = graph.call_function(torch.neg, (x,))
+    part = graph.call_function(operator.getitem, (fresh, x))
+    write = graph.call_method("add_", (part, 1))
+    analysis = EffectAnalysis(graph)
+    assert analysis.writes(write) == {analysis.alias_class(fresh)} != {None}
+    assert analysis.alias_class(part) is analysis.alias_class(fresh)
+
+
+def test_item_of_what_may_be_a_container_may_be_anything(graph):
+    x, key = graph.placeholder("x"), graph.call_function(torch.ones, (2,))
+    part = graph.call_function(operator.getitem, (x, key))
+    assert EffectAnalysis(graph).alias_class(part) is None
+
+
+def test_assignment_to_an_item_of_a_fresh_tensor_copies(graph):
+    x = graph.placeholder("x")
+    fresh = graph.call_method("new_zeros", (x, (2,)))
+    write = graph.call_function(operator.setitem, (fresh, 0, x))
+    assert EffectAnalysis(graph).writes(write) == {EffectAnalysis(graph).alias_class(fresh)} != {None}

@@ -83,3 +83,42 @@ def test_shared_layers_stay_as_they_are(mode):
 
     original = Shared().train(mode)
     assert_equivalent(original, optimize(original), (X,), state=mode, gradients=mode, rtol=1e-4, atol=1e-5)
+
+
+class Pooled(nn.Module):
+    def __init__(self, pool, channels=4):
+        super().__init__()
+        self.first = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4))
+        self.pool, self.conv, self.norm = pool, nn.Conv2d(4, channels, 1), nn.BatchNorm2d(channels)
+        self.last = nn.Sequential(nn.Conv2d(channels, 2, 1), nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        y = nn.functional.interpolate(self.norm(self.conv(self.pool(self.first(x)))), 5)
+        return self.last(y)
+
+
+class Mean(nn.Module):
+    def forward(self, x):
+        return x.mean((2, 3), keepdim=True).relu()
+
+
+@pytest.mark.parametrize(
+    ("network", "left"),
+    [(lambda: Pooled(nn.AdaptiveAvgPool2d(1)), 1), (lambda: Pooled(nn.AdaptiveMaxPool2d((1, 1))), 1),
+     (lambda: Pooled(Mean()), 1), (lambda: Pooled(nn.Identity(), 1), 1), (lambda: Pooled(nn.AdaptiveAvgPool2d(2)), 0)],
+)  # fmt: skip
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_layout_of_the_result_stays(network, left, layout):
+    original = network().eval()
+    result = optimize(original)
+    assert kinds(result).count(nn.BatchNorm2d) == left
+    x = X.contiguous(memory_format=layout)
+    with torch.no_grad():
+        expected, found = original(x), result(x)
+    torch.testing.assert_close(found, expected)
+    assert found.stride() == expected.stride()
+
+
+def test_the_pass_folds_all_unless_told():
+    gm = symbolic_trace(Pooled(nn.AdaptiveAvgPool2d(1)).eval())
+    assert nn.BatchNorm2d not in kinds(optimize(gm, passes="fuse-conv-bn"))

@@ -7,6 +7,7 @@ from torch import nn
 import symtrace
 from symtrace import GuardError
 from symtrace.runtime.graph import find_module
+from symtrace.runtime.rollback import LateGuards
 from symtrace.runtime.touched import touched_by
 
 
@@ -109,3 +110,19 @@ def test_all_is_copied_when_a_call_is_not_known():
 
 def unknown(x):
     return x
+
+
+class WritesFreshTensor(Base):
+    def forward(self, x):
+        kernel = x.new_zeros((3, 3))
+        place = torch.arange(3)
+        kernel[place, place] = self.weight.to(kernel)
+        y = self.linear(x) @ kernel
+        return y * 2 if y.dtype == torch.float32 else y
+
+
+def test_guard_after_writes_to_fresh_tensors_is_not_late():
+    gm = symtrace.capture(WritesFreshTensor(), (torch.rand(2, 3),))
+    assert any("float32" in str(guard) for guard in gm.guards)
+    late = LateGuards(gm.graph, lambda path: find_module(gm, path))
+    assert not late.exist()
