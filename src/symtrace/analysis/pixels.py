@@ -86,7 +86,7 @@ def _keeps(node: Node) -> bool:
         return node.target in _KEEPING_METHODS
     if node.op == "call_function":
         return node.target in _KEEPING_FUNCTIONS
-    layer = _layer(node) if node.op == "call_module" else None
+    layer: Any = _layer(node) if node.op == "call_module" else None
     if type(layer) not in _CONVOLUTIONS:
         return type(layer) in _KEEPING
     sizes = (*layer.kernel_size, *layer.stride)

@@ -127,7 +127,7 @@ def optimize_for_inference(
     if model.training:
         raise PassError("ST235", module=type(model).__name__)
     without = {_STEPS[name] for name in _STEPS if config.get(name) is False}
-    passes = ",".join(name for name in EVALUATION.split(",") if name not in without)
+    passes = ",".join(name for name in EVALUATION.split(",") if name.partition("{")[0] not in without)
     own = tracer()
     graph = own.trace(copy.deepcopy(model))
     gm = GraphModule(own.root, graph, type(model).__name__)

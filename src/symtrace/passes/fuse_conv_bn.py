@@ -124,7 +124,7 @@ class _Pair:
         """Return whether the layout of the value hangs on the normalisation, given what has a single pixel."""
         if isinstance(self.module, nn.BatchNorm1d):
             return False
-        return self.module.num_features == 1 or self.norm in pixels  # type: ignore[attr-defined]
+        return self.norm in pixels or bool(self.module.num_features == 1)
 
 
 def _trains(ctx: Context, node: Node) -> bool:
