@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +80,8 @@ def touched_by(graph: Graph, module_of: Callable[[str], Any]) -> Touched:
                 continue
             elif node.target is program.write_attribute and _is_module(node.args[0], module_of):
                 continue  # tables of attributes are kept in any case
+            elif node.target is operator.setitem and _is_dict(node.args[0], module_of):
+                continue  # so are dicts of tensors, such as caches; no tensor is written to
             else:
                 effect = analysis.effect(node)
                 if effect.impure:
@@ -98,6 +101,10 @@ def _is_module(value: Any, module_of: Callable[[str], Any]) -> bool:
     if not isinstance(value, Node) or value.op != "get_attr":
         return False
     return isinstance(module_of(value.target), nn.Module)
+
+
+def _is_dict(value: Any, module_of: Callable[[str], Any]) -> bool:
+    return isinstance(value, Node) and value.op == "get_attr" and type(module_of(value.target)) is dict
 
 
 def is_quiet_in_evaluation(module: nn.Module) -> bool:

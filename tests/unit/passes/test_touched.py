@@ -126,3 +126,24 @@ def test_guard_after_writes_to_fresh_tensors_is_not_late():
     assert any("float32" in str(guard) for guard in gm.guards)
     late = LateGuards(gm.graph, lambda path: find_module(gm, path))
     assert not late.exist()
+
+
+class FillsCache(Base):
+    def __init__(self):
+        super().__init__()
+        self.cache = {}
+
+    def forward(self, x):
+        if "w" not in self.cache:
+            self.cache["w"] = self.weight * 2
+        y = self.linear(x) + self.cache["w"]
+        return y * 2 if y.dtype == torch.float32 else y
+
+
+def test_no_tensor_is_copied_for_a_cache_in_a_dict():
+    gm = symtrace.capture(FillsCache(), (torch.rand(2, 3),))
+    assert LateGuards(gm.graph, lambda path: find_module(gm, path)).exist()
+    assert copied(gm) == []
+    with pytest.raises(GuardError):
+        gm.double()(torch.rand(2, 3, dtype=torch.float64))
+    assert gm.cache == {}
