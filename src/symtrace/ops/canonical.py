@@ -93,11 +93,13 @@ def call_form(
     if normalize and op == "call_function" and target in _TWINS:
         twin = _TWINS[target]
         own = python_signature(target) if isinstance(target, types.FunctionType) else None
-        bound = None if own is None else bind(own, args, kwargs)
+        bound: Any = None if own is None else bind(own, args, kwargs)
         if bound is not None:
             args, kwargs = (), {name: v for name, v in bound.items() if name not in twin.dropped}
             if any(bound[name] != value for name, value in twin.dropped.items() if value is not _ANY):
                 return _raw((op, target), args, bound)
+            if twin.name in _POOLS and kwargs.get("stride") is None:
+                del kwargs["stride"]
     commutes = normalize and head in _COMMUTATIVE
     forms = []
     for index, signature in _signatures(head, target, "out" in kwargs):
@@ -150,7 +152,18 @@ def _values(
         if not is_default and not _fits(parameter.type, value, is_node):
             return None
         values.append(_plain(parameter, value, is_node))
-    return tuple(values)
+    return tuple(_with_stride(signature, values))
+
+
+def _with_stride(signature: Signature, values: list[Any]) -> list[Any]:
+    """Return the values of a pooling with the stride that it has where none is given: the size of its windows."""
+    names = [parameter.name for parameter in signature.parameters]
+    if "kernel_size" not in names or "stride" not in names:
+        return values
+    place = names.index("stride")
+    if isinstance(values[place], list | tuple) and not values[place]:
+        values[place] = values[names.index("kernel_size")]
+    return values
 
 
 def _gathered(signature: Signature, args: Sequence[Any], is_node: IsNode) -> Sequence[Any]:
@@ -255,6 +268,8 @@ class _Twin:
 
 _ANY = object()
 
+_POOLS = frozenset({"aten::max_pool1d", "aten::max_pool2d", "aten::max_pool3d"})
+
 
 def _twins() -> dict[Any, _Twin]:
     table: dict[Any, _Twin] = {}
@@ -272,6 +287,9 @@ def _twins() -> dict[Any, _Twin]:
         "hardtanh",
     ):
         table[getattr(F, name)] = _Twin(f"aten::{name}", {"inplace": False})
+    for name in _POOLS:
+        name = name.removeprefix("aten::")
+        table[getattr(F, name)] = _Twin(f"aten::{name}", {"return_indices": False})
     for name in ("softmax", "log_softmax"):
         table[getattr(F, name)] = _Twin(f"aten::{name}", {"_stacklevel": _ANY})
     for name in ("sigmoid", "tanh", "layer_norm", "group_norm", "prelu"):

@@ -13,6 +13,9 @@ from .module_effects import is_hooked
 
 __all__ = ["functional_form"]
 
+_AVERAGE = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override")
+_MAXIMUM = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices")
+
 _SETTINGS: dict[type, tuple[Callable[..., Any], tuple[str, ...]]] = {
     nn.ReLU: (F.relu, ("inplace",)),
     nn.ReLU6: (F.relu6, ("inplace",)),
@@ -33,11 +36,21 @@ _SETTINGS: dict[type, tuple[Callable[..., Any], tuple[str, ...]]] = {
     nn.Softmax: (F.softmax, ("dim",)),
     nn.LogSoftmax: (F.log_softmax, ("dim",)),
     nn.Flatten: (torch.flatten, ("start_dim", "end_dim")),
-    nn.AvgPool2d: (
-        F.avg_pool2d,
-        ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"),
-    ),
+    nn.AvgPool1d: (F.avg_pool1d, ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")),
+    nn.AvgPool2d: (F.avg_pool2d, _AVERAGE),
+    nn.AvgPool3d: (F.avg_pool3d, _AVERAGE),
+    nn.MaxPool1d: (F.max_pool1d, _MAXIMUM),
+    nn.MaxPool2d: (F.max_pool2d, _MAXIMUM),
+    nn.MaxPool3d: (F.max_pool3d, _MAXIMUM),
+    nn.AdaptiveAvgPool1d: (F.adaptive_avg_pool1d, ("output_size",)),
     nn.AdaptiveAvgPool2d: (F.adaptive_avg_pool2d, ("output_size",)),
+    nn.AdaptiveAvgPool3d: (F.adaptive_avg_pool3d, ("output_size",)),
+    nn.GLU: (F.glu, ("dim",)),
+    nn.Hardshrink: (F.hardshrink, ("lambd",)),
+    nn.Softshrink: (F.softshrink, ("lambd",)),
+    nn.Softsign: (F.softsign, ()),
+    nn.Tanhshrink: (F.tanhshrink, ()),
+    nn.Softmin: (F.softmin, ("dim",)),
     nn.PixelShuffle: (F.pixel_shuffle, ("upscale_factor",)),
 }
 
@@ -55,4 +68,7 @@ def functional_form(module: Any) -> tuple[Callable[..., Any], dict[str, Any]] | 
     if known is None or is_hooked(module) or "forward" in vars(module):
         return None
     function, names = known
-    return function, {name: getattr(module, name) for name in names}
+    settings = {name: getattr(module, name) for name in names}
+    if type(module) is nn.Softplus:  # it keeps as floats what the function has as whole numbers
+        settings = {name: int(value) if value == int(value) else value for name, value in settings.items()}
+    return function, settings

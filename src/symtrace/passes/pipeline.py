@@ -54,6 +54,9 @@ class History:
     def __len__(self) -> int:
         return len(self.steps)
 
+    def __getitem__(self, index: Any) -> Any:
+        return self.steps[index]
+
     def __str__(self) -> str:
         rows = [("pass", "changed", "nodes", "ms")]
         for step in self.steps:

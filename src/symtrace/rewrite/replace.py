@@ -214,7 +214,6 @@ class _Rewrite:
         self, name: str, filters: Sequence[Filter], replacement: _Replacement | None
     ) -> list[InternalMatch]:
         """Return the matches that may be replaced, and note where their replacements go."""
-        placer = Placer(self.analysis)
         paths = {} if replacement is None else replacement.paths
         named = {target for target, path in paths.items() if not self.imports.brings(path)}
 
@@ -223,7 +222,7 @@ class _Rewrite:
                 return False
             if not all(_same_path(key, node) for key, node in match.nodes_map.items() if key.target in named):
                 return False
-            place = placer.place(match)
+            place = self.placer.place(match)
             if place is not None:
                 self.places[id(match)] = place
             return place is not None
@@ -249,6 +248,11 @@ class _Rewrite:
     def _is_alias(self, returned: Node) -> bool:
         """Return whether a result of the pattern itself may share storage with an input."""
         return self.of_pattern.alias_class(returned) is None
+
+    @cached_property
+    def placer(self) -> Placer:
+        """What tells where a match can run; it is made for the first match, since most patterns of many have none."""
+        return Placer(self.analysis)
 
     @cached_property
     def analysis(self) -> EffectAnalysis:

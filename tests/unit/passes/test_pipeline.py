@@ -105,7 +105,7 @@ def test_the_history_says_what_each_pass_did():
         ("dce", False),
         ("cse", False),
     ]
-    first = pipeline.history.steps[0]
+    first = pipeline.history[0]
     assert first.nodes == (9, 8)
     assert first.seconds > 0
     assert "- relu_1 = torch.relu(x)" in pipeline.history.diff

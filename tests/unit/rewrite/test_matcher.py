@@ -5,11 +5,12 @@ import time
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from symtrace.errors import PatternError
 from symtrace.ir import Graph
 from symtrace.passes.utils.matcher_with_name_node_map_utils import SubgraphMatcherWithNameNodeMap
-from symtrace.rewrite import SubgraphMatcher
+from symtrace.rewrite import SubgraphMatcher, replace_pattern
 from symtrace.tracing import symbolic_trace
 
 
@@ -270,3 +271,33 @@ def test_guards_of_the_pattern_are_not_looked_for():
 
     guarded = symbolic_trace(pattern, concrete_args={"bias": None}).graph
     assert len(SubgraphMatcher(guarded).match(symbolic_trace(lambda x: torch.neg(x) * 2).graph)) == 1
+
+
+SIZES = [
+    (nn.MaxPool2d(2), lambda x: F.max_pool2d(x, 2)),
+    (nn.MaxPool2d(2), lambda x: torch.max_pool2d(x, (2, 2), [2, 2])),
+    (nn.MaxPool1d(3, 1), lambda x: F.max_pool1d(x, 3, stride=1)),
+    (nn.AvgPool2d(2), lambda x: F.avg_pool2d(x, 2)),
+    (nn.AvgPool2d((2, 2)), lambda x: F.avg_pool2d(x, 2, 2)),
+    (nn.Softplus(), lambda x: F.softplus(x)),
+    (nn.GLU(), lambda x: F.glu(x)),
+    (nn.AdaptiveAvgPool1d(2), lambda x: F.adaptive_avg_pool1d(x, 2)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SIZES)))
+def test_layers_match_functions_with_what_is_implied(number):
+    layer, function = SIZES[number]
+    for model, pattern in ((nn.Sequential(layer), function), (function, nn.Sequential(layer))):
+        gm = symbolic_trace(model)
+        assert len(replace_pattern(gm, pattern, lambda x: x.tanh(), normalize=True)) == 1
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [nn.MaxPool2d(3), nn.MaxPool2d(2, 1), nn.MaxPool2d(2, ceil_mode=True), nn.MaxPool2d(2, return_indices=True),
+     nn.AvgPool2d(2), nn.MaxPool1d(2)],
+)  # fmt: skip
+def test_other_poolings_do_not_match(layer):
+    gm = symbolic_trace(nn.Sequential(layer))
+    assert not replace_pattern(gm, lambda x: F.max_pool2d(x, 2), lambda x: x.tanh(), normalize=True)
