@@ -12,6 +12,7 @@ import bisect
 import operator
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..ir import Graph, Node, map_arg, region_uses
@@ -19,6 +20,7 @@ from ..ops import Effect, effects, program
 from ..ops.control_flow import cond, torch_cond
 from ..ops.effect import OPAQUE
 from .kinds import is_tensor, is_view_of_self
+from .training import TrainingOrder, submodule
 
 __all__ = ["EffectAnalysis", "node_effect"]
 
@@ -48,14 +50,8 @@ def node_effect(node: Node, modules: Any = None, any_mode: bool = False) -> Effe
     module = None
     if node.op == "call_module":
         owner = node.graph.owning_module if modules is None else modules
-        module = _submodule(owner, node.target)
+        module = submodule(owner, node.target)
     return effects(node.op, node.target, node.args, node.kwargs, module, any_mode)
-
-
-def _submodule(owner: Any, target: str) -> Any:
-    for atom in target.split("."):
-        owner = getattr(owner, atom, None)
-    return owner
 
 
 @dataclass(frozen=True)
@@ -242,13 +238,23 @@ class EffectAnalysis:
         else:
             passed = _from_to(before, node)
         sinks = node < before
+
+        def stays(other: Node) -> bool:
+            return other is node or (sinks and other is before) or other in others
+
+        if any(not stays(other) and self.conflict(node, other) for other in passed):
+            return False
+        if not self.training.counts(node):
+            return True
+        first, last = (node, before) if sinks else (before, node)
         return not any(
-            other is not node
-            and not (sinks and other is before)
-            and other not in others
-            and self.conflict(node, other)
-            for other in passed
+            not stays(other) and self.training.conflict(node, other) for other in _from_to(first, last)
         )
+
+    @cached_property
+    def training(self) -> TrainingOrder:
+        """What has to keep its order on account of what layers do once they are switched to training."""
+        return TrainingOrder(self._effects)
 
     def is_written(self, node: Node) -> bool:
         """Return whether anything in the graph writes to storage that `node` may share."""
@@ -339,7 +345,7 @@ def _viewed(node: Node) -> list[Node] | None:
 
 def _may_hold_tensors(node: Node) -> bool:
     """Return whether the module that a node calls may hold a tensor, which the call could return."""
-    module = _submodule(node.graph.owning_module, node.target)
+    module = submodule(node.graph.owning_module, node.target)
     if module is None:
         return True
     known = all(type(part).__module__.startswith("torch.nn.modules.") for part in module.modules())

@@ -23,12 +23,30 @@ def effect_edges(graph: Graph, analysis: EffectAnalysis | None = None) -> Iterat
     Cost: linear, as is the number of pairs.
     """
     analysis = EffectAnalysis(graph) if analysis is None else analysis
+    yield from _in_training(graph, analysis)
     if not analysis.effectful:
         return
     state = _State(analysis)
     for node in graph.nodes:
         if node.op not in ("placeholder", "output"):
             yield from state.edges_to(node)
+
+
+def _in_training(graph: Graph, analysis: EffectAnalysis) -> Iterator[tuple[Node, Node]]:
+    """Yield the pairs that matter once layers that are in evaluation mode are trained."""
+    draw: Node | None = None
+    writers: dict[int, Node] = {}
+    for node in graph.nodes:
+        if node.op != "call_module" and analysis.effect(node).is_pure:
+            continue
+        draws, written = analysis.training.role(node)
+        if draws:
+            if draw is not None:
+                yield draw, node
+            draw = node
+        for earlier in {writers[tensor] for tensor in written if tensor in writers}:
+            yield earlier, node
+        writers.update(dict.fromkeys(written, node))
 
 
 class _State:

@@ -63,15 +63,17 @@ def eliminate_common_subexpressions(
             values[node] = values[known]
             modified = True
     result = GraphModule.from_module(gm, graph, class_name=type(gm).__name__)
+    ctx = Context(result)
     for inner in graphs_of(result):
         if inner is not graph:
-            modified = _merge(inner, EffectAnalysis(inner, any_mode=True), set(banned_ops)) or modified
+            modified = _merge(inner, ctx, set(banned_ops)) or modified
     return result, modified
 
 
-def _merge(graph: Graph, analysis: EffectAnalysis, banned: set[Any]) -> bool:
+def _merge(graph: Graph, ctx: Context, banned: set[Any]) -> bool:
     """Let the users of each later computation take the value of the first."""
-    numbers = _Numbering(graph, analysis, banned)
+    escapes = ctx.is_region(graph) and ctx.writes_anything
+    numbers = _Numbering(graph, ctx.effects(graph, any_mode=True), banned, escapes)
     equal = [(node, known) for node in graph.nodes if (known := numbers.equal(node)) is not None]
     for node, known in equal:
         node.replace_all_uses_with(known)
@@ -101,9 +103,19 @@ def _shape(value: Any) -> Any:
 
 
 class _Numbering:
-    """Gives equal computations of a graph the same key."""
+    """Gives equal computations of a graph the same key.
 
-    def __init__(self, graph: Graph, analysis: EffectAnalysis, banned: set[Any]) -> None:
+    Args:
+        graph: The graph.
+        analysis: Its effects.
+        banned: Functions whose calls are never merged.
+        escapes: What the graph returns may be written to: it is a region of a program that writes.
+    """
+
+    def __init__(
+        self, graph: Graph, analysis: EffectAnalysis, banned: set[Any], escapes: bool = False
+    ) -> None:
+        self.escapes = escapes
         self.analysis = analysis
         self.banned = banned
         self.known: dict[Hashable, Node] = {}
@@ -126,7 +138,10 @@ class _Numbering:
         if node.op in ("placeholder", "output") or self._is_banned(node) or self.analysis.is_written(node):
             return None
         known = self._known(node)
-        if known is node or (self._is_returned(known) and self._is_returned(node)):
+        if known is node:
+            return None
+        returned = [self._is_returned(known), self._is_returned(node)]
+        if all(returned) or (self.escapes and any(returned)):
             return None
         self.first[node] = known
         return known
@@ -211,7 +226,7 @@ class EliminateCommonSubexpressions(Pass):
 
     def run(self, graph: Graph, ctx: Context) -> bool:
         """Let the users of each later computation take the value of the first."""
-        return _merge(graph, ctx.effects(graph, any_mode=True), set())
+        return _merge(graph, ctx, set())
 
 
 class CSEPass(PassBase):

@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from symtrace import GraphModule, symbolic_trace
+from symtrace import GraphModule, capture, symbolic_trace
 from symtrace.errors import ArgumentError
+from symtrace.passes import Pipeline
 from symtrace.passes.dialect.common.cse_pass import CSEPass, get_CSE_banned_ops
 from symtrace.runtime import Graph
 
@@ -109,3 +110,26 @@ def test_modules_of_torch_fx_are_refused():
 
     with pytest.raises(ArgumentError, match="from_torch_fx"):
         CSEPass()(torch.fx.symbolic_trace(lambda x: x + 1))
+
+
+def test_what_a_region_returns_may_be_written_to():
+    def program(x):
+        if x.sum() > 0:
+            first, second = x.sin(), x.sin()
+            product = second * x
+        else:
+            first, product = x * 1, x * 2
+        first.relu_()
+        return product
+
+    gm = capture(program)
+    x = torch.rand(3, requires_grad=True)
+    assert not Pipeline("cse")(gm).modified
+    assert not CSEPass()(gm).modified
+    gm(x).sum().backward()  # the product has kept what it needs
+    assert x.grad is not None
+
+
+def test_what_a_region_returns_is_merged_where_nothing_writes():
+    gm = capture(lambda x: x.sin() + x.sin() if x.sum() > 0 else x)
+    assert Pipeline("cse")(gm).modified
