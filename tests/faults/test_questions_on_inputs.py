@@ -193,3 +193,15 @@ def test_what_was_put_on_an_input_and_is_no_plain_value_is_refused() -> None:
 def test_tensors_lack_attributes_again_after_a_capture() -> None:
     fx.capture(lambda x: x + 1, (tensor(),))
     assert "__getattr__" not in vars(torch.Tensor)
+
+
+def test_questions_are_asked_again_when_a_captured_program_is_captured() -> None:
+    def program(x: torch.Tensor, n: Any) -> torch.Tensor:
+        return x + n if isinstance(n, int) and not isinstance(x, nn.Parameter) else x
+
+    once = fx.capture(program, (tensor(), 2))
+    twice = fx.capture(once, (tensor(), 2))
+    assert twice(tensor(), 3).equal(tensor() + 3)
+    for other in ((tensor(), 2.5), (parameter(), 2)):
+        with pytest.raises(fx.errors.GuardError):
+            twice(*other)

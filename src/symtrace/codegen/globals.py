@@ -28,6 +28,7 @@ class Globals:
         self._locals = set(local_names)
         self._torch = torch
         self._text_of: dict[int, str] = {}
+        self._builtins: set[str] = set()
         self.table: dict[str, Any] = {}
 
     def add(self, hint: str, value: Any) -> str:
@@ -39,7 +40,7 @@ class Globals:
         if stem[0].isdigit():
             stem = f"_{stem}"
         name, number = stem, 0
-        while name in self._locals or (name in self.table and self.table[name] is not value):
+        while self._is_hidden(name) or (name in self.table and self.table[name] is not value):
             number += 1
             name = f"{stem}_{number}"
         self.table[name] = value
@@ -49,15 +50,23 @@ class Globals:
     def claim_local(self, name: str) -> str:
         """Return `name`, or one like it, for a further local variable that hides nothing."""
         stem, number = name, 0
-        while name in self._locals or name in self.table or name == "torch":
+        while self._is_hidden(name) or name in self.table or name == "torch":
             number += 1
             name = f"{stem}_{number}"
         self._locals.add(name)
         return name
 
+    def _is_hidden(self, name: str) -> bool:
+        return name in self._locals or name in self._builtins
+
     def builtin(self, name: str) -> str:
         """Return how the builtin `name` is spelled: by itself unless a local name hides it."""
-        return self.add(f"builtins_{name}" if name in self._locals else name, getattr(builtins, name))
+        if name in self._locals or name in self.table:
+            return self.add(f"builtins_{name}", _plain(getattr(builtins, name)))
+        self._builtins.add(
+            name
+        )  # no global of that name: what takes its place while a program is captured is found
+        return name
 
     def qualified(self, value: Any) -> str:
         """Return how a function, class or operator is spelled.
@@ -68,7 +77,7 @@ class Globals:
         if text is not None:
             return text
         name = qualified_name(value)
-        if name == getattr(value, "__name__", None) and getattr(builtins, name, None) is value:
+        if name == getattr(value, "__name__", None) and _plain(getattr(builtins, name, None)) is value:
             return self.builtin(name)
         if name.startswith("torch.") and _leads_to(name, value):
             text = self.add("torch", self._torch) + name[len("torch") :]
@@ -82,6 +91,12 @@ class Globals:
     def finish(self) -> dict[str, Any]:
         """Return the table of globals."""
         return {name: value for name, value in self.table.items() if name[0] != " "}
+
+
+def _plain(function: Any) -> Any:
+    """Return the builtin function itself, where another stands in its place for the time of a capture."""
+    wrapped = getattr(function, "__wrapped__", None)
+    return wrapped if type(wrapped) is types.BuiltinFunctionType else function
 
 
 def _leads_to(name: str, value: Any) -> bool:
