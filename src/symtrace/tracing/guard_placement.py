@@ -10,7 +10,7 @@ from ..ir import Graph, Node
 from ..ops import effects, program
 from .hooks import original_len, real_size
 
-__all__ = ["RESIZING", "place_guards"]
+__all__ = ["RESIZING", "place_guards", "switches_gradients"]
 
 _SIZES = frozenset({"shape", "dtype", "device", "layout", "ndim", "requires_grad"})
 _METHODS = frozenset({"size", "dim", "numel", "ndimension", "is_floating_point", "is_complex"})
@@ -80,6 +80,11 @@ def _resizes(graph: Graph) -> bool:
     )
 
 
+def switches_gradients(target: Any, args: tuple[Any, ...]) -> bool:
+    """Tell whether an operation changes `requires_grad` of a tensor itself."""
+    return target in ("requires_grad_", "detach_") or (target is setattr and args[1] == "requires_grad")
+
+
 def _needed(guard: Node, early: set[Node], movable: set[Node]) -> list[Node] | None:
     """Return what has to be moved with a guard, itself last, or None if it rests on more than sizes and types."""
     order: list[Node] = []
@@ -103,6 +108,9 @@ def _needed(guard: Node, early: set[Node], movable: set[Node]) -> list[Node] | N
 def _sizes_and_types(graph: Graph, is_number: Callable[[Node], bool]) -> set[Node]:
     """Return the nodes that read a size or type, or reckon with what was read of them."""
     found: set[Node] = set()
+    properties = set(_SIZES)
+    if any(switches_gradients(node.target, node.args) for node in graph.nodes):
+        properties.remove("requires_grad")
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
             is_one = is_number(node)
@@ -111,7 +119,7 @@ def _sizes_and_types(graph: Graph, is_number: Callable[[Node], bool]) -> set[Nod
         elif node.op != "call_function":
             is_one = False
         elif node.target is getattr:
-            is_one = node.args[1] in _SIZES
+            is_one = node.args[1] in properties
         else:
             # A sign between tensors computes on what they hold, which must stay where it is.
             is_one = node.target is original_len or (

@@ -11,6 +11,8 @@ import torch
 from ...ir import Node
 from ...values import FakeTensor
 from .. import hooks
+from ..blame import trace_error
+from ..guard_placement import switches_gradients
 from .numbers import wrap_number
 from .operations import Part
 
@@ -35,6 +37,8 @@ class ExampleFacts(_Base):
     ranks: dict[Node, int]
     _ranks_pinned: bool
     _sizes_pinned: bool
+    _requires_grad: dict[str, bool | None]
+    """What the program has switched `requires_grad` of tensors of the module to, by path; None where data has a say."""
 
     if TYPE_CHECKING:
         dynamic: Any
@@ -114,8 +118,22 @@ class ExampleFacts(_Base):
 
     def _property_of_held(self, tensor: Any, name: str) -> Any:
         """Return a property of a tensor of the module, and have it checked."""
+        path = self._paths.tensors.get(id(tensor))
+        if name == "requires_grad" and path in self._requires_grad:
+            if (written := self._requires_grad[path]) is None:
+                raise trace_error("ST023", attribute=name, what="changes, as the data decides, and reads")
+            return written
         read = self.pin_absence if name in ("grad", "grad_fn") else self.pin_property
         return read(tensor, name)
+
+    def _on_node(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super()._on_node(kind, target, args, kwargs)
+        if switches_gradients(target, args) and type(args[0]) is Node:
+            held = (self.outer_of(args[0]) if self.levels else args[0]) or args[0]
+            given = (*args[1:], *kwargs.values(), target != "detach_")
+            value = given[1 if target is setattr else 0]
+            if held.op == "get_attr":
+                self._requires_grad[held.target] = value if type(value) is bool and not self.levels else None
 
     def pin_property(self, tensor: FakeTensor, name: str) -> Any:
         """Return a property of a tensor that the program is specialised to."""

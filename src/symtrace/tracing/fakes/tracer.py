@@ -80,6 +80,7 @@ class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, E
         self.origins: dict[int, Any] = {}
         self._inputs: list[FakeTensor] = []
         self._originals = {}
+        self._requires_grad: dict[str, bool | None] = {}
         self._ranks_pinned = self._sizes_pinned = False
 
     def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
@@ -499,7 +500,7 @@ class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, E
         if asked == "is" and len(sources) == 2 and values[0] is not values[1]:
             parts = [source for source in sources if isinstance(source, Part)]
             if len(parts) < 2 or parts[0].whole != parts[1].whole:
-                one, other = (self._nodes_in(value)[0] for value in values)
+                one, other = map(self.create_arg, values)
                 if one is not other and may_be_one(one, other):
                     self.refusal = data_dependent(self.as_proxy(values[0]), "is", "ST013")
                     raise self.refusal
