@@ -135,3 +135,33 @@ def test_one_that_is_kept_twice_on_one_way_only_is_refused() -> None:
 
     with pytest.raises(fx.errors.TraceError, match="ST022"):
         fx.capture(Program())
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    first: torch.Tensor
+    second: Any = None
+
+
+def test_what_a_program_puts_on_an_object_that_is_an_input_is_not_lost() -> None:
+    def traced(given: Any) -> Any:
+        given.extra = given.first + 1
+        return given
+
+    def constant(given: Any) -> Any:
+        given.extra = 3
+        return given.first
+
+    def in_slot(given: Any) -> Any:
+        given.second = 3
+        return given.first
+
+    cases = (
+        (traced, Pair(torch.ones(2), 1)),
+        (constant, Pair(torch.ones(2), 1)),
+        (in_slot, Slotted(torch.ones(2))),
+    )
+    for program, given in cases:
+        with pytest.raises(fx.errors.TraceError, match="ST022"):
+            fx.capture(program, (given,))
+        assert not hasattr(given, "extra")

@@ -362,7 +362,7 @@ class Snapshot:
                 continue
             found = nodes_in(now)
             slot.put_back()
-            if found or slot.before is not None or not _made_once(now):
+            if found or slot.before is not None or not _made_once(now) or not is_constant(found):
                 change = change or Change(slot.name, "assigns", found[0] if found else None)
         return change
 
