@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from ..ir import Graph, Node
 from ..ops.module_effects import is_hooked
+from .training import submodule
 
 __all__ = ["single_pixels"]
 
@@ -57,9 +58,7 @@ def single_pixels(graph: Graph) -> set[Node]:
 
 
 def _layer(node: Node) -> Any:
-    found = node.graph.owning_module
-    for atom in str(node.target).split("."):
-        found = getattr(found, atom, None)
+    found = submodule(node.graph.owning_module, str(node.target))
     return None if found is None or is_hooked(found) else found
 
 

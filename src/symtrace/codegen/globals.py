@@ -63,9 +63,8 @@ class Globals:
         """Return how the builtin `name` is spelled: by itself unless a local name hides it."""
         if name in self._locals or name in self.table:
             return self.add(f"builtins_{name}", _plain(getattr(builtins, name)))
-        self._builtins.add(
-            name
-        )  # no global of that name: what takes its place while a program is captured is found
+        # No global of that name: what stands in its place while a program is captured has to be found.
+        self._builtins.add(name)
         return name
 
     def qualified(self, value: Any) -> str:

@@ -31,14 +31,17 @@ def make_shared(tracer: Watcher, result: Any) -> None:
     Raises:
         TraceError: ST022, one is kept in an attribute on one way of a decision.
 
-    Cost: linear in what is returned and kept.
+    Cost: linear in what is returned and kept, times the attributes that keep it for containers in several places.
     """
     kept = tracer._assigned.entries()
     reached = _Reached(tracer, [result, *[entry.value for entry in kept]])
     given = [value for identity, value in reached.seen.items() if identity in tracer.given]
     shared = [*given, *(value for value in reached.several_times() if id(value) not in tracer.given)]
+    if not shared:
+        return
+    parts = [(entry, _Reached(tracer, [entry.value]).seen) for entry in kept]
     for value in shared:
-        keeping = [entry for entry in kept if id(value) in _Reached(tracer, [entry.value]).seen]
+        keeping = [entry for entry, seen in parts if id(value) in seen]
         if any(entry.depth for entry in keeping):
             raise trace_error("ST022", attribute=f"self.{keeping[0].name}")
         if not keeping:
@@ -46,11 +49,10 @@ def make_shared(tracer: Watcher, result: Any) -> None:
             continue
         with tracer.graph.inserting_before(keeping[0].write):
             _make(tracer, value)
-    if shared:
-        for entry in kept:
-            if not entry.depth:
-                owner, name, _ = entry.write.args
-                entry.write.args = (owner, name, tracer.create_arg(entry.value))
+    for entry in kept:
+        if not entry.depth:
+            owner, name, _ = entry.write.args
+            entry.write.args = (owner, name, tracer.create_arg(entry.value))
 
 
 def _make(tracer: Watcher, value: Any) -> None:

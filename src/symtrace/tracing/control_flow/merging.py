@@ -195,9 +195,8 @@ class Merger:
         present = [value for value in values if value is not UNDEFINED]
         if not present:
             return UNDEFINED
-        if (
-            len(present) == 1 and type(present[0]) is tuple and present[0]
-        ):  # each leaf is checked where it is read
+        if len(present) == 1 and type(present[0]) is tuple and present[0]:
+            # Each leaf is checked where it is read.
             pairs = [(one, item) if one is UNDEFINED else (item, two) for item in present[0]]
             return tuple([self._maybe(*pair) for pair in pairs])
         fits = all(self._tracer.is_value(value) for value in present)
