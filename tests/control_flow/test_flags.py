@@ -86,3 +86,33 @@ def test_each_flag_is_checked() -> None:
         captured.eval().get_submodule(changed).training = True
         with pytest.raises(GuardError):
             captured(x)
+
+
+class MayKeep(nn.Module):
+    """Makes a cache where a value asks for it that is what the flag decides."""
+
+    def read(self, x: torch.Tensor, cache: Cache | None) -> torch.Tensor:
+        return x if cache is None else cache.update(x)
+
+    def forward(self, x: torch.Tensor, cache: Cache | None = None) -> Any:
+        keeps = True if not self.training else False  # noqa: SIM210 - as a decision
+        if keeps and cache is None:
+            cache = Cache()
+        x = self.read(x * 2, cache)
+        return x, cache is not None
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_an_object_that_a_flag_decides_on_through_a_value_is_there_or_not(training: bool) -> None:
+    module = MayKeep().train(training)
+    captured = symtrace.capture(module, (torch.ones(3),))
+
+    x = torch.randn(3)
+    torch.testing.assert_close(captured(x), module(x))
+    captured.train(not training)
+    module.train(not training)
+    try:
+        actual = captured(x)
+    except GuardError:
+        return
+    torch.testing.assert_close(actual, module(x))

@@ -146,7 +146,8 @@ class Joints(Optionals):
 
     def rests_on_flags(self, test: Any) -> bool:
         """Tell whether flags that callers switch decide alone on a value, as long as they are as they are."""
-        return answer_by_flags(self, self.create_arg(test)) is not None
+        node = self.create_arg(test)
+        return asks_for_flag(node) or answer_by_flags(self, node) is not None
 
     def contains(self, tensor: Any, item: Any) -> Any:
         """Return `item in tensor` as a traced bool."""

@@ -53,7 +53,7 @@ def record_branches(
     written = dict(tracer._written)
     is_flag = tracer.is_flag(test)
     with unwatched():
-        random_states = RandomStates() if is_flag or tracer.rests_on_flags(test) else None
+        random_states = RandomStates() if tracer.rests_on_flags(test) else None
     try:
         given: tuple[Any, ...] | None = values
         while given is not None:
@@ -130,7 +130,7 @@ class _Decision:
             (first.raised, second.raised),
             variables.existing(),
             variables.copied(),
-            tracer.is_flag(self._test),
+            tracer.rests_on_flags(self._test),
             facts,
         )
         own = [self._own(variables, path, index) for index, path in enumerate((first, second))]
