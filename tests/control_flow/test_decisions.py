@@ -147,7 +147,15 @@ def different_kinds(x):
     return y
 
 
-@pytest.mark.parametrize("program", [different_kinds, changes_an_object])
+def test_values_of_different_kinds_are_what_they_are():
+    module = symtrace.capture(different_kinds)
+    for x in (torch.ones(3), -torch.ones(3)):
+        expected, actual = different_kinds(x), module(x)
+        assert type(actual) is type(expected)
+        assert (actual is x) is (expected is x)
+
+
+@pytest.mark.parametrize("program", [changes_an_object])
 def test_what_cannot_be_one_value_is_refused(program):
     with pytest.raises(TraceError) as caught:
         symtrace.capture(program)

@@ -32,11 +32,13 @@ __all__ = [
     "is_given",
     "least",
     "new_dict",
+    "new_error",
     "new_list",
     "present",
     "raise_error",
     "sorted_by",
     "stand_in",
+    "text",
     "transform",
     "write_attribute",
 ]
@@ -148,6 +150,33 @@ def raise_error(error: BaseException) -> None:
         error: The exception.
     """
     raise error
+
+
+def new_error(kind: Any, args: Any, kwargs: Any) -> BaseException:
+    """Return a new exception that `raise_error` raises.
+
+    Args:
+        kind: Its class.
+        args: The arguments.
+        kwargs: The keyword arguments.
+    """
+    return kind(*args, **kwargs)  # type: ignore[no-any-return]
+
+
+def text(*parts: Any) -> str:
+    """Return what an f-string gives.
+
+    Args:
+        *parts: Texts, and for each value a tuple of it, of the number of the character that converts it, -1 for none,
+            and of how it is formatted.
+    """
+    return "".join([part if type(part) is str else _formatted(*part) for part in parts])
+
+
+def _formatted(value: Any, conversion: int, spec: str) -> str:
+    if conversion > 0:
+        value = ascii(value) if conversion == 97 else repr(value) if conversion == 114 else str(value)
+    return format(value, spec)
 
 
 def new_list(items: Any) -> list[Any]:

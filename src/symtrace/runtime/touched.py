@@ -19,7 +19,15 @@ from ..ops.module_effects import module_effect
 __all__ = ["Touched", "is_quiet_in_evaluation", "tensors_of_module", "touched_by"]
 
 _PLAIN = (torch.Tensor, list, tuple, dict)
-_HARMLESS = (program.enter_mode, program.exit_mode, program.guard, program.is_given, program.raise_error)
+_HARMLESS = (
+    program.enter_mode,
+    program.exit_mode,
+    program.guard,
+    program.is_given,
+    program.raise_error,
+    program.new_error,
+    program.text,
+)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dis
 import operator
 import sys
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..ir import Node
+from ..ir import Node, region_uses
 from ..ops import effects
 from .blame import data_dependent, here, trace_error
 from .code_cache import cached_by_code
@@ -33,9 +34,11 @@ __all__ = [
     "answer_question",
     "asks",
     "asks_class",
+    "comes_from_region",
     "may_be_one",
     "none_questions",
     "questions_of",
+    "recorded_identity",
     "watching_questions",
 ]
 
@@ -123,7 +126,7 @@ class _Watch:
 
     def __init__(self, ask: _Ask) -> None:
         self._ask = ask
-        self._watches_questions = False
+        self._watches_questions = self._is_set = False
         self._meets: Callable[[FrameType], bool] | None = None
         self.before = sys.gettrace()
 
@@ -141,24 +144,47 @@ class _Watch:
         """
         self._meets = meets
         self._set()
-        if self.before is None:
-            for frame in running:
-                frame.f_trace, frame.f_trace_opcodes = self._local, True
+        for frame in running:
+            frame.f_trace, frame.f_trace_opcodes = self._beside(frame.f_trace), True
 
     def _set(self) -> None:
-        if self.before is None:  # a debugger that is at work stays
-            sys.settrace(self._entered)
+        self._is_set = True
+        sys.settrace(self._entered)
+
+    def restore(self) -> None:
+        """Have the trace function that was there before the capture back."""
+        now = sys.gettrace()  # none at all after what was asked raised
+        if self._is_set and (now is None or getattr(now, "__self__", None) is self):
+            sys.settrace(self.before)
+
+    def _beside(self, other: Any) -> Any:
+        """Return what watches a frame beside a debugger that looks at its lines."""
+        if other is None:
+            return self._local
+
+        def local(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal other
+            if event != "opcode" and other is not None:
+                other = other(frame, event, argument)
+            self._local(frame, event, argument)
+            return local
+
+        return local
 
     def _entered(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Watch a function that asks, and let a debugger see it, too; what is written in C takes no part meanwhile."""
+        debugs = type(self.before) in (types.FunctionType, types.MethodType)
+        before: Any = self.before
+        other = before(frame, event, argument) if debugs else None
         if is_own(frame):
-            return None
+            return other
         is_watched = self._watches_questions and bool(questions_of(frame.f_code))
         if self._meets is not None and none_questions(frame.f_code):
             is_watched = self._meets(frame) or is_watched
         if not is_watched:
-            return None
+            return other
         frame.f_trace_opcodes = True
-        return self._local
+        return self._beside(other)
 
     def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "opcode":
@@ -192,8 +218,7 @@ def watching_questions(ask: _Ask) -> Iterator[_Watch]:
     try:
         yield watch
     finally:
-        if watch.before is None:
-            sys.settrace(None)
+        watch.restore()
 
 
 @cached_by_code
@@ -265,6 +290,37 @@ _SAME: frozenset[Any] = frozenset(
 """Operations that may give back the object they were given."""
 
 
+def recorded_identity(tracer: Watcher, left: Any, right: Any) -> Any:
+    """Return `left is right` as the run will tell, `NotImplemented` where that is known or refused.
+
+    That is so for flags, which are one of two objects, and for values that come out of decisions and loops.
+    """
+    for value, other in ((left, right), (right, left)):
+        if type(other) is bool and tracer._is_proxy(value) and tracer.may_be_bool(value):
+            if not issubclass(type(value), torch.Tensor) and not tracer.is_open(value):
+                return bool(value) is other
+            return _recorded(tracer, left, right)
+    if left is right or not (tracer.is_traced(left) and tracer.is_traced(right)):
+        return NotImplemented
+    nodes = tracer.create_arg(left), tracer.create_arg(right)
+    if nodes[0] is not nodes[1] and any(comes_from_region(tracer, node) for node in nodes):
+        return _recorded(tracer, left, right)
+    return NotImplemented
+
+
+def _recorded(tracer: Watcher, left: Any, right: Any) -> Any:
+    args = tracer.create_arg(left), tracer.create_arg(right)
+    return tracer.renewed(True, tracer.create_node("call_function", operator.is_, args, {}))
+
+
+def comes_from_region(tracer: Watcher, node: Node) -> bool:
+    """Tell whether a value is one of several objects, as a decision or loop tells."""
+    if node.op == "placeholder":
+        return any(node.graph is level.graph for level in tracer.levels)
+    source = node.args[0] if node.target is operator.getitem and node.args else None
+    return isinstance(source, Node) and bool(region_uses(source))
+
+
 def answer_question(tracer: Watcher, asked: str, values: list[Any]) -> None:
     """Refuse what Python would answer wrongly for a traced value, without asking it.
 
@@ -280,6 +336,9 @@ def answer_question(tracer: Watcher, asked: str, values: list[Any]) -> None:
         raise trace_error("ST024", reason="a pattern looks into the result of a call; give that a name first")
     traced = [value for value in values if issubclass(type(value), Proxy)]
     if len(traced) == 2:
+        if traced[0] is not traced[1] and any(comes_from_region(tracer, value.node) for value in traced):
+            tracer.refusal = data_dependent(traced[0], "is", "ST013")
+            raise tracer.refusal
         if traced[0] is not traced[1] and all(value.node.op == "placeholder" for value in traced):
             names = " and ".join(f"`{value.node.target}`" for value in traced)
             tracer.report.add("assumption", f"{names} are not the same object", here())
@@ -293,7 +352,8 @@ def answer_question(tracer: Watcher, asked: str, values: list[Any]) -> None:
             operator.getitem,
         )
         is_tensor = issubclass(tracer._kind(value), torch.Tensor)
-        if is_tensor and (not known or value.node in tracer.examples or value.node.type is not None):
+        is_told = value.node in tracer.examples or value.node in tracer._kinds or value.node.type is not None
+        if is_tensor and (not known or is_told):
             continue
         code, text = ("ST013", "is") if asked == "is" else ("ST020", "match")
         tracer.refusal = data_dependent(value, text, code)

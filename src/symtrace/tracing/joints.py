@@ -65,6 +65,8 @@ class Joints(Optionals):
         self.graph = level.graph
         try:
             yield
+            if self._unread:
+                self._read_attributes()  # while what they are read of is at hand
             self.record_filled()
         finally:
             self.levels.pop()
@@ -158,6 +160,10 @@ class Joints(Optionals):
         """Return `bool(tensor)` as a traced bool."""
         return self.call_function(bool, (tensor,), {})
 
+    def note_mixed(self, node: Node) -> None:
+        """Note that the result of a node is of a class that the data decides."""
+        self._kinds[node] = Mixed
+
     def prefers_else(self, test: Any) -> bool:
         """Tell whether the example goes the second way."""
         return False
@@ -205,6 +211,12 @@ class Joints(Optionals):
         if kind is Mixed:
             raise refusal(self, "asks for the class of a value that is of several, depending on the data")
         return kind
+
+    def may_be_bool(self, value: Any) -> bool:
+        """Tell whether a traced value may be a bool of Python."""
+        if value.node.op in ("placeholder", "get_attr"):
+            return False
+        return not issubclass(self._kind_of_value(value), torch.Tensor)
 
     def is_bool(self, value: Any) -> bool:
         """Tell whether a traced value is known to be a bool."""

@@ -22,10 +22,13 @@ from .state import Need, Restart
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NO_FACTS", "OPTIONALS", "Facts", "Optionals", "OrNone"]
+__all__ = ["NO_FACTS", "OPTIONALS", "UNIONS", "Facts", "Optionals", "OrNone"]
 
 OPTIONALS = Need(bool, "optional", 1)
 """That a value is None or not as the data decides: whether something is None has to be asked where it is seen."""
+
+UNIONS = Need(bool, "union", 2)
+"""That a value is of several kinds, as the data decides: statements that use it have to be told."""
 
 Facts = Mapping[int, bool]
 """Whether optional values are None, by identity, as far as is known."""
@@ -53,6 +56,8 @@ class Optionals(TracerBase):
 
     Attributes:
         optionals: The values, by identity.
+        versions: The variables around what is recorded, and those that its way was given in their place.
+        places: What decisions and loops have been found to change beside variables.
     """
 
     if TYPE_CHECKING:
@@ -68,6 +73,8 @@ class Optionals(TracerBase):
         super()._begin()
         self.optionals: dict[int, Any] = {}
         self._is_none: dict[int, bool] = {}
+        self.places: list[Any] = []
+        self.versions: list[tuple[tuple[Any, Any], ...]] = []
         self._implied: dict[int, tuple[Any, Facts, Facts]] = {}
 
     def _watch_for_none(self) -> None:
@@ -88,6 +95,26 @@ class Optionals(TracerBase):
         """
         if not self.keeps_optionals:
             raise Restart(OPTIONALS)
+
+    @property
+    def keeps_unions(self) -> bool:
+        """Whether values of different kinds on two ways are kept as one of several."""
+        return UNIONS in self._needs
+
+    def want_unions(self) -> None:
+        """Start again so that values of different kinds on two ways are kept.
+
+        Raises:
+            Restart: They are not yet.
+        """
+        self.want_optionals()
+        if not self.keeps_unions:
+            raise Restart(UNIONS)
+
+    @property
+    def shown(self) -> int:
+        """What lifted functions show: 1 where they ask for None, 2 each use of a variable."""
+        return 2 * self.keeps_unions or int(self.keeps_optionals)
 
     def presence(self, value: Any, facts: Facts = NO_FACTS) -> bool | None:
         """Tell whether there is a value: False for None, None where only the run can tell.

@@ -15,8 +15,10 @@ import torch
 from torch import nn
 
 from ..diagnostics import Location
+from ..errors import TraceError
 from . import hooks
 from .apart import apart
+from .blame import SHOWS, data_dependent, here
 from .caches import keeping
 from .checks import patch_checks
 from .contexts import patch_contexts
@@ -28,6 +30,7 @@ from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .patching import gated_descriptor, shim, state_property
 from .positions import READING
 from .process_state import patch_process_state
+from .proxy import Proxy
 from .reads import stores_of
 from .scanning import CACHED, is_transform, is_users, names_used
 from .shims import SHIMS
@@ -72,7 +75,7 @@ class Preparation(Watcher):
         patch_wrapped(patches, (*self.leaf_functions, *MASKED))
         for module in self._autowrap_search:
             self._patch_table(patches, vars(module))
-        lift(patches, self._needs, self._lifted, self.keeps_optionals)
+        lift(patches, self._needs, self._lifted, self.shown)
         for need in self._needs:
             if need.place in (bool, dict):  # which are no places, but tell the tracer itself
                 continue
@@ -99,6 +102,31 @@ class Preparation(Watcher):
         if self.keeps_control_flow:
             lift_asking(self._needs, self._lifted, self._outside)
 
+    def to_text(self, obj: Proxy, spec: str) -> str:
+        """Answer `str(value)` and `format(value, spec)`: the true text, or a symbolic one that is only shown."""
+        if self._is_only_shown():
+            return repr(obj)
+        try:
+            if self._is_opaque(obj):
+                raise data_dependent(obj, "format", "ST013")
+            return format(self.to_identity(obj, "format"), spec)
+        except TraceError:
+            self.lift_asking()
+            raise
+
+    def _is_only_shown(self) -> bool:
+        """Tell whether the user's line makes a text for people to read, and list it where that is shown at capture."""
+        location = here(4)
+        shown = None if location is None else SHOWS.search(location.text)
+        if shown is not None and shown[1] and not shown[1].endswith(("error", "assert", "check")):
+            self.report.add("print", "the text of a traced value is shown at capture only", location)
+        if (
+            shown is not None and not shown[1] and self.levels
+        ):  # of an error that the run may raise, with its values
+            self.lift_asking()
+            return False
+        return shown is not None
+
     def _patch_globals(self, function: Any, owner: nn.Module | None = None) -> None:
         if id(function) in self._scanned:
             return
@@ -114,7 +142,7 @@ class Preparation(Watcher):
         if table is not None and id(table) not in self._wrapped_tables:
             self._patch_table(self._patches, table)
         if self.keeps_control_flow and type(plain) is types.FunctionType:
-            lift_flagged(self._patches, plain, self._lifted, self.keeps_optionals)
+            lift_flagged(self._patches, plain, self._lifted, self.shown)
         for place, name, code in names_used(plain, self._scanned, owner, self._prepare):
             if type(place) is not dict or type(place.get(name)) is CACHED:
                 self._patches.patch(place, name, keeping)
@@ -164,7 +192,7 @@ class Preparation(Watcher):
         code, watch = function.__code__, self._watch_questions
         shows_none = self.keeps_optionals and asks_whether_none(code)
         if shows_none or asks_class(code) or (watch is not None and asks(code)):
-            are_seen = show_questions(self._patches, function, self.keeps_optionals)
+            are_seen = show_questions(self._patches, function, self.shown)
             if not are_seen and watch is not None:
                 watch()
                 self._watch_questions = None

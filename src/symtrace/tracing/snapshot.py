@@ -77,6 +77,14 @@ def nodes_of_proxies(value: Any) -> list[Node]:
     return [proxy.node for proxy in found]
 
 
+class Items(list[Any]):
+    """What was in a list or set; its class tells it from what the program holds."""
+
+
+class Entries(dict[Any, Any]):
+    """What was in a dict; see `Items`."""
+
+
 class _Container(NamedTuple):
     name: str
     value: Any
@@ -282,11 +290,11 @@ class Snapshot:
         if issubclass(cls, tuple):
             self._walk_all(name, enumerate(value), len(value))
         elif issubclass(cls, dict):
-            before: Any = dict(dict.items(value))  # past a `__getitem__` of its class's own
+            before: Any = Entries(dict.items(value))  # past a `__getitem__` of its class's own
             self._containers.append(_Container(name, value, before))
             self._walk_all(name, list(before.items()), len(before))
         elif issubclass(cls, _CONTAINERS):
-            before = set(value) if issubclass(cls, set) else list(value)
+            before = set(value) if issubclass(cls, set) else Items(value)
             self._containers.append(_Container(name, value, before))
             self._walk_all(name, enumerate(before), len(before))
         elif moves_on(cls):
@@ -311,7 +319,7 @@ class Snapshot:
                     self._walk(f"{name}.{key}", held)
         if type(getattr(value, "__dict__", 0)) is dict:
             state = value.__dict__
-            before = dict(state)
+            before = Entries(state)
             self.objects.append((value, before))
             self._containers.append(_Container(f"{name}.", state, before, "writes to", True))
             self._walk_all(f"{name}.", list(state.items()), len(state))
@@ -381,6 +389,51 @@ class Snapshot:
                 if not (saved.name.startswith("self.") and saved.name.endswith("."))
             )
         )
+
+    def changed_items(self) -> list[tuple[Any, Any, Any]] | None:
+        """Return the items and attributes that are others: what holds each, its key, and the object whose it is.
+
+        A list of another length is itself the item of what holds it. None if something else has changed as well.
+        """
+        if any(
+            before is not None and not same_position(position(value), before)
+            for _, value, before in self._positions
+        ):
+            return None
+        if any(slot.read() is not slot.before for slot in self.slots):
+            return None
+        owners = {id(value.__dict__): value for value, _ in self.objects}
+        found: list[tuple[Any, Any, Any]] = []
+        for saved in self._containers:
+            value, before = saved.value, saved.before
+            if _same(value, before):
+                continue
+            if issubclass(type(value), dict) and all(key in value for key in before):
+                keys = _changed_keys(value, before) or []
+                found += [(value, key, owners.get(id(value))) for key in keys]
+            elif type(value) is list and len(value) == len(before):
+                found += [(value, key, None) for key in range(len(value)) if value[key] is not before[key]]
+            elif type(value) is list:
+                found.append((None, value, None))
+            else:
+                return None
+        return found
+
+    def holders_of(self, value: Any) -> list[tuple[Any, Any, Any]]:
+        """Return where a value was: what held it, its key, and the object whose attributes those are."""
+        owners = {id(one.__dict__): one for one, _ in self.objects}
+        found: list[tuple[Any, Any, Any]] = []
+        for saved in self._containers:
+            if type(saved.before) is Entries:
+                keys = [key for key, item in saved.before.items() if item is value]
+            elif type(saved.before) is Items:
+                keys = [index for index, item in enumerate(saved.before) if item is value]
+            else:
+                keys = (
+                    [None] if type(saved.before) is set and any(one is value for one in saved.before) else []
+                )
+            found += [(saved.value, key, owners.get(id(saved.value))) for key in keys]
+        return found
 
     def has_changed(self, what: str) -> bool:
         """Tell whether something has changed.

@@ -19,7 +19,7 @@ from ..runtime.call_shape import CallShape
 from ..runtime.graph import find_module
 from . import hooks
 from .assigned import AssignedContainers
-from .blame import SHOWS, data_dependent, here, trace_error
+from .blame import data_dependent, here, trace_error
 from .constants import Constants
 from .contexts import is_settled
 from .frames import is_compared_by_identity, is_own, looks_up, returned_length, user_frame
@@ -423,23 +423,11 @@ class Watcher(Joints):
             if unknown and frame is not None and looks_up(frame):
                 raise data_dependent(obj, "hash", "ST013")  # a number or a dtype would be found by its value
             return object.__hash__(obj)
-        return hash(self.to_identity(obj, "hash"))
-
-    def to_text(self, obj: Proxy, spec: str) -> str:
-        """Answer `str(value)` and `format(value, spec)`: the true text, or a symbolic one that is only shown."""
-        if self._is_only_shown():
-            return repr(obj)
-        if self._is_opaque(obj):
-            raise data_dependent(obj, "format", "ST013")
-        return format(self.to_identity(obj, "format"), spec)
-
-    def _is_only_shown(self) -> bool:
-        """Tell whether the user's line makes a text for people to read, and list it where that is shown at capture."""
-        location = here(4)
-        shown = None if location is None else SHOWS.search(location.text)
-        if shown is not None and shown[1] and not shown[1].endswith(("error", "assert", "check")):
-            self.report.add("print", "the text of a traced value is shown at capture only", location)
-        return shown is not None
+        try:
+            return hash(self.to_identity(obj, "hash"))
+        except TraceError:
+            self.lift_asking()
+            raise
 
     def iter(self, obj: Proxy) -> Iterator[Any]:
         """Iterate over a traced value; an autograd function tells by its code how many results it gives."""

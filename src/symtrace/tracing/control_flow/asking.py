@@ -8,7 +8,7 @@ import ast
 from types import CodeType
 from typing import Any
 
-from .trees import at, flow_call, mangled
+from .trees import at, flow_call, is_load, mangled
 
 __all__ = ["Identity", "NoneQuestions"]
 
@@ -25,7 +25,7 @@ class Identity(ast.NodeTransformer):
         self._variables = _variables(code)
 
     def _is_variable(self, node: Any) -> bool:
-        return isinstance(node, ast.Name) and node.id in self._variables
+        return is_load(node) or (isinstance(node, ast.Name) and node.id in self._variables)
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
@@ -33,12 +33,14 @@ class Identity(ast.NodeTransformer):
             return node
         sides = [node.left, node.comparators[0]]
         asked = [side for side in sides if self._is_variable(side)]
-        if not asked or not all(isinstance(side, ast.Name | ast.Constant) for side in sides):
+        with_flag = [side for side in sides if not _is_flag(side)] if any(map(_is_flag, sides)) else []
+        asked = with_flag or asked
+        if not asked or not (with_flag or all(is_load(side) or _is_simple(side) for side in sides)):
             return node
         if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
             return node
-        same = at(flow_call("is_", *sides, *asked), node)
-        return same if isinstance(node.ops[0], ast.Is) else at(ast.UnaryOp(ast.Not(), same), node)
+        same = at(flow_call("is_", *sides, *([] if with_flag else asked)), node)
+        return same if isinstance(node.ops[0], ast.Is) else at(flow_call("not_", same), node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         self.generic_visit(node)
@@ -46,6 +48,14 @@ class Identity(ast.NodeTransformer):
             return at(flow_call("class_of", node.value), node)
         node.attr = mangled(node.attr, self._code)
         return node
+
+
+def _is_flag(node: Any) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is bool
+
+
+def _is_simple(node: Any) -> bool:
+    return isinstance(node, ast.Name | ast.Constant)
 
 
 class NoneQuestions(ast.NodeTransformer):

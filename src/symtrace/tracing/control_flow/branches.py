@@ -6,20 +6,25 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...errors import TraceError
-from ...ir import Node, Region, map_arg
+from ...ir import Region, map_arg
 from ...ops import program
 from ...ops.control_flow import cond
 from ..hooks import unwatched
 from ..process_state import RandomStates
-from ..since import last_node, nodes_since
+from ..since import last_node
 from .containers import Variables, refuse_holders, refuse_seen, refuse_twice
-from .levels import RecordedPath, recorded, refusal
+from .levels import RecordedPath, erase_since, recorded, refusal
 from .merging import AsList, Merger
+from .places import Found, Place, put, with_places
+from .unions import AsTag
+from .variables import LOST
 
 if TYPE_CHECKING:
     from ..watching import Watcher
 
 __all__ = ["record_branches"]
+
+_TRIES = 12
 
 
 def record_branches(
@@ -48,7 +53,57 @@ def record_branches(
     Raises:
         TraceError: ST033, the results are of kinds that can't stand for one another.
     """
-    decision = _Decision(tracer, test, held, dead, is_state)
+    places: tuple[Place, ...] = () if dead is None else tuple(tracer.places)
+    for _ in range(_TRIES):
+        last = last_node(tracer.graph)
+        try:
+            if not places:
+                return _recorded(
+                    _Decision(tracer, test, held, dead, is_state), then, orelse, values, tracer, test
+                )
+            return _with_places(tracer, test, then, orelse, held, values, dead, is_state, places)
+        except Found as found:
+            more = found.added_to(places)
+            if more is None:
+                break
+            erase_since(tracer, last)
+            tracer.places += more[len(places) :]  # what is inside need not find them again
+            places = more
+    raise refusal(tracer, "changes a container on one way of a decision")
+
+
+def _with_places(
+    tracer: Watcher, test: Any, then: Any, orelse: Any, held: Any, values: Any, dead: Any, is_state: bool,
+    places: tuple[Place, ...],
+) -> Any:  # fmt: skip
+    """Record a decision whose ways change places; the arguments are those of `record_branches`."""
+    count, is_value = len(values), dead is None
+
+    def way(function: Any) -> Any:
+        def run(*given: Any) -> Any:
+            after, there = with_places(places, lambda: function(*given[:count]))(given[count:][: len(places)])
+            if is_value:
+                return (*given[:count], *there, after)
+            return (*after[:3], (*after[3], *there)) if is_state else (*after, *there)
+
+        return run
+
+    start = (*values, *[place.read() for place in places], *([None] if is_value else []))
+    decision = _Decision(tracer, test, held, frozenset() if dead is None else dead, is_state, places)
+    result = _recorded(decision, way(then), way(orelse), start, tracer, test)
+    variables = result[3] if is_state else result
+    put(tracer, places, variables[count:][: len(places)])
+    if is_value:
+        if result[-1] is LOST:
+            raise refusal(tracer, "makes values of different kinds on two ways")
+        return result[-1]
+    return (*result[:3], variables[:count]) if is_state else result[:count]
+
+
+def _recorded(
+    decision: _Decision, then: Any, orelse: Any, values: tuple[Any, ...], tracer: Watcher, test: Any
+) -> Any:
+    """Record both ways, or take the one that a flag tells if both can't be kept."""
     last = last_node(tracer.graph)
     written = dict(tracer._written)
     is_flag = tracer.is_flag(test)
@@ -68,7 +123,7 @@ def record_branches(
         _drawn(random_states)
         tracer.refusal = None
         tracer._written = written
-        _erase_since(tracer, last)
+        erase_since(tracer, last)
     # The flag of a module holds for many calls: the way it has now is taken, with a guard.
     taken = test if is_flag else tracer.taken_by_flags(test)
     return (then if taken else orelse)(*values)
@@ -80,14 +135,10 @@ def _drawn(before: RandomStates | None) -> str | None:
         return None if before is None else before.restore()
 
 
-def _erase_since(tracer: Watcher, last: Node | None) -> None:
-    """Take back what was recorded since."""
-    made = set()
-    for node in reversed(nodes_since(tracer.graph, last)):
-        if not node.users:
-            tracer.graph.erase_node(node)
-            made.add(node)
-    tracer._forget_nodes(made)
+def _as_output(tracer: Watcher, value: Any) -> Any:
+    if type(value) is AsList:
+        return _listed(tracer, value)
+    return value.recorded(tracer) if type(value) is AsTag else value
 
 
 def _listed(tracer: Watcher, value: AsList) -> Any:
@@ -101,8 +152,15 @@ class _Decision:
     """A decision that is being recorded; the arguments are those of `record_branches`."""
 
     def __init__(
-        self, tracer: Watcher, test: Any, held: Callable[[], Any], dead: frozenset[int] | None, is_state: bool
+        self,
+        tracer: Watcher,
+        test: Any,
+        held: Callable[[], Any],
+        dead: frozenset[int] | None,
+        is_state: bool,
+        places: tuple[Place, ...] = (),
     ) -> None:
+        self._places = places
         self._tracer = tracer
         self._test = test
         self._held = held
@@ -112,7 +170,7 @@ class _Decision:
     def record(self, then: Any, orelse: Any, values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...] | None]:
         """Return the result, or else variables to try again with."""
         tracer = self._tracer
-        variables = Variables(tracer, values, self._held)
+        variables = Variables(tracer, values, self._held, self._places)
         facts = tracer.implied_by(self._test)
         first, second = [
             variables.run(
@@ -151,7 +209,7 @@ class _Decision:
             refuse_twice(tracer, [*merger.rebuilt, *merger.made], own)
         for one in merger.rebuilt:
             if not variables.is_kept(one, ways):
-                refuse_holders(tracer, one, (variables.before, *known), callers=True)
+                refuse_holders(tracer, one, (*variables.known, *known), callers=True, places=variables.places)
         refuse_seen(tracer, merger.made, known)
         if not merger.outputs[0] and not (first.does_something() or second.does_something()):
             result = shape
@@ -197,7 +255,7 @@ class _Decision:
             results: Any = (None,) * len(outputs)
             if not path.raised:
                 with tracer.in_region(path.level):
-                    given = [_listed(tracer, one) if type(one) is AsList else one for one in outputs]
+                    given = [_as_output(tracer, one) for one in outputs]
                     results = map_arg(tuple(map(tracer.create_arg, given)), path.level.local)
             path.level.graph.output(results)
             regions.append(Region(path.level.graph))

@@ -7,8 +7,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from .rewrites import Own
-from .scopes import bound_names, contains
+from .scopes import Own, bound_names, contains
+from .shared import Shared, walruses_in
 from .trees import arguments, at, define, flow_call, listed, load, rewrite_blocks, thunk
 
 __all__ = ["Comprehensions"]
@@ -26,11 +26,13 @@ class Comprehensions:
     Args:
         fresh: Gives a new variable of the function.
         own: Variables of the function, the builtins that they hide among them.
+        shared: Those that functions inside of it assign.
     """
 
-    def __init__(self, fresh: Callable[[str], str], own: frozenset[str]) -> None:
+    def __init__(self, fresh: Callable[[str], str], own: frozenset[str], shared: Shared) -> None:
         self._fresh = fresh
         self._own = own
+        self._shared = shared
 
     def block(self, statements: list[Any]) -> list[Any]:
         """Return the statements of a block, with those that make functions in front."""
@@ -43,7 +45,7 @@ class Comprehensions:
             if isinstance(statement, ast.While | ast.Match | ast.Try):
                 result.append(statement)  # what they ask, they may ask again
                 continue
-            finder = _Finder(self, self._fresh, self._own)
+            finder = _Finder(self._fresh, self._own, self._shared)
             for field, value in ast.iter_fields(statement):
                 if field in ("body", "orelse", "finalbody") and not isinstance(value, ast.AST):
                     continue
@@ -62,10 +64,10 @@ class _Finder(Own):
         made: The functions that they call.
     """
 
-    def __init__(self, blocks: Comprehensions, fresh: Callable[[str], str], own: frozenset[str]) -> None:
-        self._blocks = blocks
+    def __init__(self, fresh: Callable[[str], str], own: frozenset[str], shared: Shared) -> None:
         self._fresh = fresh
         self._own = own
+        self._shared = shared
         self.made: list[Any] = []
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
@@ -132,9 +134,10 @@ class _Finder(Own):
             own |= set(bound_names([generator.target]))
         name = self._fresh("through")
         whole = [*(at(one, node) for one in start), *body, at(end, node)]
-        whole = Comprehensions(self._fresh, self._own | own).block(whole)
-        function = at(define(name, arguments([]), whole), node)
-        function._own = frozenset(own | set(bound_names(whole)))
+        whole = Comprehensions(self._fresh, self._own | own, self._shared).block(whole)
+        shared = walruses_in([node])
+        function = at(define(name, arguments([]), [*self._shared.declarations(is_block=True), *whole]), node)
+        function._own = frozenset(own | set(bound_names(whole))) - shared
         self.made.append(function)
         return name
 
@@ -145,7 +148,7 @@ def _method(owner: str, name: str, argument: Any) -> ast.Expr:
 
 def _can_be_loop(node: Any) -> bool:
     """Tell whether a comprehension can be written as loops of a function of its own."""
-    if contains([node], (ast.NamedExpr, ast.Await)):
+    if contains([node], ast.Await):
         return False
     if any(generator.is_async for generator in node.generators):
         return False

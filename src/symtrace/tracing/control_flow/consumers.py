@@ -101,6 +101,8 @@ def _common(tracer: Watcher, items: list[Any]) -> tuple[Structure, list[Any]]:
 
 
 def _joined(tracer: Watcher, one: Any, two: Any) -> Any:
+    if type(one) is _Several:
+        return one if tracer.joined(one.sample, two) is not None else _joined(tracer, one.sample, two)
     if one is two or (type(one) is type(two) and not tracer.is_value(one) and bool(one == two)):
         return one
     joined = tracer.joined(one, two)

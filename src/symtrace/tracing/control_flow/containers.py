@@ -8,7 +8,7 @@ import gc
 import sys
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch import nn
 
@@ -16,18 +16,36 @@ from ..frames import is_internal, is_internal_file
 from ..scanning import content_of
 from ..snapshot import Snapshot
 from .levels import refusal
+from .places import Found, Place, holders_of, unboxed
 from .trees import is_block
+from .unions import Union
 from .variables import LOST, is_named_tuple, is_record
 
 if TYPE_CHECKING:
     from ..optionals import Facts
     from ..watching import Watcher
 
-__all__ = ["Variables", "changed", "put_in", "refuse_holders", "refuse_seen", "refuse_twice", "watched"]
+__all__ = [
+    "Variables",
+    "changed",
+    "is_alike",
+    "put_in",
+    "refuse_holders",
+    "refuse_seen",
+    "refuse_twice",
+    "watched",
+]
 
 _COPIED = (list, dict, set)
 _ASSIGNS = "assigns a variable of several functions, or a global, on one way of a decision or in a loop"
 _CHANGES = "changes a container on one way of a decision or in a loop"
+
+
+class _Cell(NamedTuple):
+    """A variable of an enclosing function, and what it was; its class tells it from what the program holds."""
+
+    cell: types.CellType
+    before: Any
 
 
 class _Watched:
@@ -42,8 +60,11 @@ class _Watched:
         self._held = held
         self._free = _given(held)
         self._snapshot = Snapshot(nn.Module(), None)
-        self._cells: list[tuple[types.CellType, Any]] = []
-        for value in (*values, *self._free):
+        self._cells: list[_Cell] = []
+        for cell in getattr(held, "__closure__", None) or ():
+            self._cells.append(_Cell(cell, Place(cell).read()))
+        ways = [way for value in values if type(value) is Union for way in value.ways]
+        for value in (*unboxed(values), *ways, *self._free):
             self._snapshot.watch("a variable", value)
             self._watch_cells(value)
 
@@ -69,17 +90,46 @@ class _Watched:
                 seen.add(id(one))
                 for cell in one.__closure__ or ():
                     content = content_of(cell)
-                    self._cells.append((cell, content))
+                    self._cells.append(_Cell(cell, Place(cell).read()))
                     self._snapshot.watch("a variable", content)
                     stack.append(content)
 
     def restore(self) -> Any:
+        """Put all back, and return what had changed: a list of places that can be carried; None if nothing."""
+        places = self._places()
+        change = self._restored()
+        return places if places and change is not None else change
+
+    def _places(self) -> list[Place] | None:
+        """Return the places that have changed; None if there are others, too."""
+        changed_items = self._snapshot.changed_items()
+        if changed_items is None:
+            return None
+        found = []
+        for holder, key, owner in changed_items:
+            if holder is not None:
+                found.append(Place(holder, key, owner))
+                continue
+            held = [Place(*one) for one in self._snapshot.holders_of(key)]
+            held += [Place(cell) for cell, before in self._cells if before is key]
+            held = [
+                one for index, one in enumerate(held) if not any(one.is_like(other) for other in held[:index])
+            ]
+            if len(held) != 1 or type(held[0].holder) is set:
+                return None
+            found += held
+        for cell, before in self._cells:
+            if Place(cell).read() is not before and not any(one.holder is cell for one in found):
+                found.append(Place(cell))
+        return found
+
+    def _restored(self) -> Any:
         """Put all back, and return what had changed, or None."""
         change: Any = self._snapshot.restore()
         for cell, before in self._cells:
-            if content_of(cell) is not before:  # put back as None where it had no value
+            if Place(cell).read() is not before:
                 change = _ASSIGNS
-                cell.cell_contents = before
+                Place(cell).write(before)
         now = _given(self._held)
         if change is None and any(one is not before for one, before in zip(now, self._free, strict=False)):
             change = _ASSIGNS
@@ -116,16 +166,29 @@ class Variables:
         values: Their values.
         held: Gives the values of those of enclosing functions.
 
+        places: What the paths change beside them, whose values are among `values`.
+
     Attributes:
         before: Their values.
+        known: Objects that may hold containers among them.
+        places: What the paths change beside them.
     """
 
-    __slots__ = ("_copies", "_held", "_tracer", "before")
+    __slots__ = ("_copies", "_held", "_tracer", "_whole", "before", "known", "places")
 
-    def __init__(self, tracer: Watcher, values: tuple[Any, ...], held: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        tracer: Watcher,
+        values: tuple[Any, ...],
+        held: Callable[[], Any],
+        places: tuple[Place, ...] = (),
+    ) -> None:
         self._tracer = tracer
         self._held = held
+        self._whole = frozenset(id(one.holder) for one in places)
         self.before = values
+        self.known = (values, *holders_of(places))
+        self.places = places
         self._copies: tuple[tuple[Any, ...], ...] = ()
 
     def run(self, record: Callable[[tuple[Any, ...]], Any]) -> Any:
@@ -138,13 +201,17 @@ class Variables:
             TraceError: ST033, the path changes something that is no variable's own.
         """
         watch = watched(self.before, self._held)
-        copies = _copied(self.before)
+        copies = _copied(self.before, self._whole)
         self._copies = (*self._copies, copies)
         change = None
+        self._tracer.versions.append(tuple(zip(self.before, copies, strict=True)))
         try:
             path = record(copies)
         finally:
+            self._tracer.versions.pop()
             change = watch.restore()
+        if type(change) is list:
+            raise Found(change)
         if change is not None:
             raise refusal(self._tracer, change if type(change) is str else _CHANGES)
         return path
@@ -170,7 +237,7 @@ class Variables:
             grows = type(before) is list and len(lengths) > 1
             if type(before) is set or (grows and max(lengths) <= len(before)):
                 raise refusal(self._tracer, _CHANGES)
-            refuse_holders(self._tracer, before, (self.before,), callers=grows or not goes_on)
+            refuse_holders(self._tracer, before, self.known, callers=grows or not goes_on, places=self.places)
             if grows:
                 way = max(range(2), key=lambda one: len(after[one]))
                 new = after[way][len(before) :]
@@ -191,7 +258,9 @@ class Variables:
         """Return what a path gives, with the containers of the program in place of copies that are as they were."""
         copies, replaced = self._copies[which], {}
         for before, one in zip(self.before, copies, strict=True):
-            if type(before) in _COPIED and not changed(before, one):
+            if (type(before) in _COPIED and not changed(before, one)) or (
+                type(before) is Union and type(one) is Union and is_alike(before.ways, one.ways)
+            ):
                 replaced[id(one)] = before
         return _exchanged(value, replaced)
 
@@ -235,7 +304,7 @@ class Variables:
                 put_in(before, final[index])
                 final[index] = before
             else:
-                refuse_holders(self._tracer, before, (self.before,), callers=True)
+                refuse_holders(self._tracer, before, self.known, callers=True, places=self.places)
         return tuple(final)
 
     def is_kept(self, container: Any, ways: list[Any]) -> bool:
@@ -269,11 +338,32 @@ def _exchanged(value: Any, replaced: dict[int, Any]) -> Any:
     return value
 
 
-def _copied(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _copied(values: tuple[Any, ...], whole: frozenset[int]) -> tuple[Any, ...]:
+    """Return values with copies of containers, save for those that hold places, which are carried one by one."""
     memo: dict[int, Any] = {}
-    return tuple(
-        [memo.setdefault(id(one), copy.copy(one)) if type(one) in _COPIED else one for one in values]
-    )
+
+    def copied(one: Any) -> Any:
+        if type(one) is Union:
+            return Union(one.tag, _deep(one.ways))
+        return copy.copy(one) if type(one) in _COPIED and id(one) not in whole else one
+
+    return tuple([memo.setdefault(id(one), copied(one)) for one in values])
+
+
+def _deep(value: Any) -> Any:
+    """Return a value with the containers in it copied."""
+    if type(value) in (tuple, list, set):
+        return type(value)([_deep(item) for item in value])
+    return {key: _deep(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def is_alike(one: Any, two: Any) -> bool:
+    """Tell whether two values are one, or containers of what is alike."""
+    if type(one) is not type(two) or type(one) not in (tuple, list, set, dict):
+        return one is two
+    if type(one) is dict:
+        return list(one) == list(two) and all(is_alike(one[key], two[key]) for key in one)
+    return len(one) == len(two) and all(map(is_alike, one, two))
 
 
 def put_in(container: Any, new: Any) -> None:
@@ -300,6 +390,8 @@ def changed(value: Any, other: Any) -> bool:
 def _containers_in(value: Any, found: list[Any]) -> list[Any]:
     """Return the lists and dicts in a value, itself included."""
     kind = type(value)
+    if kind is Union:
+        return _containers_in(value.ways, found)
     if kind in (list, dict) or is_record(kind):
         found.append(value)
     if kind in (list, tuple, dict) or is_record(kind) or is_named_tuple(kind):
@@ -309,7 +401,14 @@ def _containers_in(value: Any, found: list[Any]) -> list[Any]:
     return found
 
 
-def refuse_holders(tracer: Watcher, container: Any, known: tuple[Any, ...], *, callers: bool) -> None:
+def refuse_holders(
+    tracer: Watcher,
+    container: Any,
+    known: tuple[Any, ...],
+    *,
+    callers: bool,
+    places: tuple[Place, ...] = (),
+) -> None:
     """Stop where a container changes under control flow that others hold, who would not see it.
 
     Args:
@@ -317,6 +416,7 @@ def refuse_holders(tracer: Watcher, container: Any, known: tuple[Any, ...], *, c
         container: The container.
         known: Objects that may hold it.
         callers: Whether callers that hold it count as well.
+        places: Those that are carried.
 
     Raises:
         TraceError: ST033.
@@ -324,12 +424,20 @@ def refuse_holders(tracer: Watcher, container: Any, known: tuple[Any, ...], *, c
     Cost: a look at all objects there are.
     """
     frames = _frames(tracer)
-    if tracer._snapshot.watches(container) or _is_held(container, {id(one) for one in known}, frames):
+    ours = {id(one) for one in known} | _versions(tracer, places)
+    if tracer._snapshot.watches(container) or _is_held(container, ours, frames):
         raise refusal(tracer, _CHANGES + ", which something else holds as well")
     holders: list[tuple[types.FrameType, str]] = []
+    place = next((one for one in places if one.read() is container), None)
+    is_cell = place is not None and type(place.holder) is types.CellType
     for frame in frames:
         if not is_internal(frame):
+            code = frame.f_code
             for name, value in frame.f_locals.items():
+                if is_cell and (name in code.co_cellvars or name in code.co_freevars):
+                    continue  # the variable itself: another one would hold the container, too
+                if value is container and place is not None:
+                    raise refusal(tracer, _CHANGES + ", which a variable holds as well")
                 if value is container and not any(_is_handed(one, (frame, name)) for one in holders):
                     holders.append((frame, name))
     own = [one for one in holders if one[0] is holders[0][0]]
@@ -380,6 +488,16 @@ def refuse_twice(tracer: Watcher, made: list[Any], values: list[Any]) -> None:
             raise refusal(tracer, "gives a container twice on one way of a decision")
 
 
+def _versions(tracer: Watcher, places: tuple[Place, ...]) -> set[int]:
+    """Return the identities of what stands for the containers that hold places, on ways around and before them."""
+    found = {id(place.holder) for place in places}
+    for pairs in reversed(tracer.versions):
+        for before, given in pairs:
+            if id(before) in found or id(given) in found:
+                found |= {id(before), id(given)}
+    return found
+
+
 def _is_handed(inner: tuple[types.FrameType, str], outer: tuple[types.FrameType, str]) -> bool:
     """Tell whether a variable is that of a block, which is given it by the function around and hands it back."""
     code = inner[0].f_code
@@ -397,31 +515,37 @@ def _frames(tracer: Watcher) -> list[types.FrameType]:
 
 
 def _is_held(value: Any, known: set[int], frames: list[types.FrameType]) -> bool:
-    """Tell whether an object refers to a value, frames, ours and tuples that merely pass it on left aside."""
+    """Tell whether an object refers to a value, frames, ours and tuples that merely pass it on left aside.
+
+    Each look at what refers to something is one at all objects there are, so that several are asked for at once.
+    """
     holders = gc.get_referrers(value)
     ours = known | {id(frame.f_locals) for frame in frames} | {id(holders)}
+    cells: list[types.CellType] = []
+    tuples: list[tuple[Any, ...]] = []
     for holder in holders:
         kind = type(holder)
         if id(holder) in ours or kind is types.FrameType or kind.__module__.startswith("symtrace."):
             continue
         if kind is types.CellType:
-            if _is_seen(holder):
-                return True
-        elif kind is not tuple or any(
-            type(one) in (list, dict, set) and id(one) not in ours for one in gc.get_referrers(holder)
-        ):
+            cells.append(holder)
+        elif kind is tuple:
+            tuples.append(holder)
+        else:
             return True
-    return False
+    ours |= {id(cells), id(tuples)}
+    if tuples and any(type(one) in _COPIED and id(one) not in ours for one in gc.get_referrers(*tuples)):
+        return True
+    return bool(cells) and _are_seen(cells)
 
 
-def _is_seen(cell: types.CellType) -> bool:
-    """Tell whether a function of the program has a variable of another one."""
-    for closure in gc.get_referrers(cell):
-        if type(closure) is tuple:
-            for function in gc.get_referrers(closure):
-                if type(function) is types.FunctionType and not _is_made_by_lifting(function):
-                    return True
-    return False
+def _are_seen(cells: list[types.CellType]) -> bool:
+    """Tell whether a function of the program has one of some variables of another one."""
+    closures = [one for one in gc.get_referrers(*cells) if type(one) is tuple]
+    if not closures:
+        return False
+    functions = [one for one in gc.get_referrers(*closures) if type(one) is types.FunctionType]
+    return not all(map(_is_made_by_lifting, functions))
 
 
 def _is_made_by_lifting(function: types.FunctionType) -> bool:

@@ -25,7 +25,10 @@ def may_be_traced(test: Any) -> bool:
     if isinstance(test, ast.Constant):
         return False
     if isinstance(test, ast.Compare):
-        return not all(isinstance(operator, ast.Is | ast.IsNot) for operator in test.ops)
+        sides = (test.left, *test.comparators)
+        if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
+            return not all(isinstance(operator, ast.Is | ast.IsNot) for operator in test.ops)
+        return True
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return may_be_traced(test.operand)
     if isinstance(test, ast.BoolOp):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,13 +12,18 @@ import torch
 from ...errors import TraceError
 from ...ops import program
 from ..hooks import active_tracer, tracing_as
+from ..identity import recorded_identity
 from ..live_dicts import LiveDict
 from ..shims import SHIMS
 from .branches import record_branches
 from .consumers import CHOOSING, chosen, contained
+from .containers import is_alike
 from .iterables import OpenValue, as_open, call
 from .levels import Raised, refusal, would_handle
 from .loops import record_loop
+from .matching import Matching
+from .texts import has_open, has_traced, recorded_text
+from .unions import Narrowed, Union
 from .variables import HOLE, LOST, UNDEFINED, Maybe, map_leaves
 
 __all__ = ["Flow", "flow"]
@@ -156,7 +161,11 @@ def _unrolled(tracer: Any, items: list[Any], body: Any, state: Any, held: Any, d
     return state
 
 
-class Flow:
+def _is_error(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseException)
+
+
+class Flow(Matching):
     """The functions that a lifted function calls in place of its own decisions."""
 
     UNDEFINED = UNDEFINED
@@ -173,7 +182,11 @@ class Flow:
         """
         tracer = active_tracer()
         if tracer is not None:
-            tracer._on_question("is", list(asked))
+            if tracer.keeps_control_flow:
+                result = recorded_identity(tracer, left, right)
+                if result is not NotImplemented:
+                    return result
+            tracer._on_question("is", list(asked) or [left, right])
             for one, other in ((left, right), (right, left)):
                 if one is None:
                     return tracer.asks_for_none(other)
@@ -220,7 +233,7 @@ class Flow:
             )
         if value is LOST:
             tracer: Any = active_tracer()
-            tracer.want_optionals()
+            tracer.want_unions()
             raise refusal(tracer, f"uses `{name}`, which has values of different kinds depending on the path")
         kind = type(value)
         if kind is Maybe or kind in (tuple, list, dict):
@@ -241,6 +254,51 @@ class Flow:
         if tracer is None:
             return (then if test else orelse)(*values)
         return record_branches(tracer, test, then, orelse, held, values, frozenset(dead))
+
+    @staticmethod
+    def split(
+        block: Callable[..., Any], values: Any, held: Callable[[], Any], dead: Any, asked: tuple[int, ...]
+    ) -> Any:
+        """Run a block, once for each value that a variable may be of; return the variables that it touches.
+
+        Args:
+            block: Takes the variables.
+            values: The variables.
+            held: Gives those of enclosing functions.
+            dead: Positions of those that nothing reads afterwards; None if the block ends the function.
+            asked: Positions of those that it uses.
+        """
+        index = next((one for one in asked if type(values[one]) is Union), None)
+        tracer: Any = active_tracer()
+        if index is None or tracer is None:
+            return block(*values)
+        union = values[index]
+
+        def run(number: int, given: Any) -> Any:
+            way = given[index].ways[number]
+            result = Flow.split(block, (*given[:index], way, *given[index + 1 :]), held, dead, asked)
+            if dead is None or result[index] is not way or not is_alike(way, union.ways[number]):
+                return result
+            same = Narrowed(union, frozenset({number}), union.ways[number])
+            return (*result[:index], same, *result[index + 1 :])
+
+        def decide(given: Any, first: int) -> Any:
+            if first == len(union.ways) - 1:
+                return run(first, given)
+            return record_branches(
+                tracer,
+                tracer.call_function(operator.eq, (union.tag, first), {}),
+                lambda *values: run(first, values),
+                lambda *values: decide(values, first + 1),
+                held,
+                given,
+                None if dead is None else frozenset(dead),
+            )
+
+        result = decide(values, 0)
+        if dead is None:
+            return result
+        return tuple([one.widened() if type(one) is Narrowed else one for one in result])
 
     @staticmethod
     def branch_return(
@@ -331,6 +389,43 @@ class Flow:
             made = error() if isinstance(error, type) else error
         raise Raised(made)
 
+    @staticmethod
+    def raise_new(kind: Any, /, *args: Any, **kwargs: Any) -> None:
+        """Raise an exception that is made of values, or record that this path does."""
+        tracer = active_tracer()
+        if tracer is None or not tracer.levels or not _is_error(kind) or not has_traced(tracer, args, kwargs):
+            Flow.raise_(kind(*args, **kwargs))
+            return
+        if would_handle(tracer._outside):
+            raise refusal(tracer, "may handle an exception that only one way raises")
+        given = tracer.create_arg((args, kwargs))
+        raise Raised(tracer.create_node("call_function", program.new_error, (kind, *given), {}))
+
+    @staticmethod
+    def text(*parts: Any) -> Any:
+        """Return what an f-string gives: texts, and values with how they are converted and formatted."""
+        tracer = active_tracer()
+        if tracer is None or not has_traced(tracer, parts):
+            return program.text(*parts)
+        return recorded_text(tracer, program.text, parts, {})
+
+    @staticmethod
+    def written(*parts: Any) -> Any:
+        """Return what an f-string gives that is kept; only what the data decides is left to the run."""
+        tracer = active_tracer()
+        if tracer is None or not has_open(tracer, parts):
+            return program.text(*parts)
+        return recorded_text(tracer, program.text, parts, {})
+
+    @staticmethod
+    def textual(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Return what makes a text of values, recorded where they are traced."""
+        function = {"mod": operator.mod, "format": str.format}.get(function, function)
+        tracer = active_tracer()
+        if tracer is None or not has_traced(tracer, args, kwargs):
+            return function(*args, **kwargs)
+        return recorded_text(tracer, _unshimmed(function), args, kwargs)
+
     # ------------------------------------------------------------------ expressions
 
     @staticmethod
@@ -378,18 +473,6 @@ class Flow:
     def consume(function: Any, run: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """Return what a builtin gives that is handed a generator: `run()`, or else `otherwise()` for one so named."""
         return run() if _unshimmed(function) in _TAKERS else otherwise()
-
-    @staticmethod
-    def is_sequence(value: Any, count: int, is_least: bool) -> Any:
-        """Tell whether a pattern of so many items, or of at least as many, fits a value."""
-        tracer: Any = active_tracer()
-        if tracer is not None and tracer.is_traced(value):
-            if issubclass(tracer.class_of(value), torch.Tensor):
-                return False
-            raise refusal(tracer, "matches a pattern of a sequence with a traced value")
-        if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
-            return False
-        return len(value) >= count if is_least else len(value) == count
 
     @staticmethod
     def choose(

@@ -12,13 +12,14 @@ from ...ir import Node
 from ...ops import program
 from ..blame import here, names_traced
 from ..frames import handles_exceptions, is_internal, is_own
+from ..since import nodes_since
 
 if TYPE_CHECKING:
     from ...runtime import Graph
     from ..recording import TracerBase
     from ..watching import Watcher
 
-__all__ = ["Level", "Raised", "RecordedPath", "recorded", "refusal", "would_handle"]
+__all__ = ["Level", "Raised", "RecordedPath", "erase_since", "recorded", "refusal", "would_handle"]
 
 
 def refusal(tracer: TracerBase, what: str) -> TraceError:
@@ -31,10 +32,10 @@ class Raised(BaseException):
     """The path that is recorded ends in an exception.
 
     Attributes:
-        error: The exception.
+        error: The exception, or the node that makes it.
     """
 
-    def __init__(self, error: BaseException) -> None:
+    def __init__(self, error: BaseException | Node) -> None:
         super().__init__(error)
         self.error = error
 
@@ -132,6 +133,16 @@ def _is_of_program(error: Exception, tracer: Watcher) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and not is_own(trace.tb_frame)
+
+
+def erase_since(tracer: Watcher, last: Node | None) -> None:
+    """Take back what was recorded since."""
+    made = set()
+    for node in reversed(nodes_since(tracer.graph, last)):
+        if not node.users:
+            tracer.graph.erase_node(node)
+            made.add(node)
+    tracer._forget_nodes(made)
 
 
 def would_handle(outside: Any) -> bool:

@@ -19,6 +19,7 @@ from .rewrites import Deleted, Leaving, Loads, Tests, as_if, can_be_function, le
 from .scopes import (
     Captures,
     always_leaves,
+    asked_names,
     bound_names,
     changed_names,
     contains,
@@ -29,7 +30,9 @@ from .scopes import (
 )
 from .shared import Shared
 from .source import definition_of
+from .texts import Written
 from .trees import (
+    BLOCK,
     FLOW,
     arguments,
     at,
@@ -52,25 +55,25 @@ _UNLIFTABLE = (
 )  # fmt: skip
 
 
-def lifted_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
+def lifted_code(code: CodeType, shown: int = 0) -> CodeType | None:
     """Return code that does what `code` does and lets `flow` see its decisions, or None if there is no way.
 
     Args:
         code: Code of a function whose text can be found.
-        shows_none: Whether `flow` sees, too, where it asks whether something is None.
+        shown: What `flow` sees, too: 1 where it asks whether something is None, 2 each use of a variable.
 
     Cost: linear in the text of the function; of the file for a lambda.
     """
-    return _lift(code, shows_none)
+    return _lift(code, shown)
 
 
 @cached_by_code
-def asking_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
+def asking_code(code: CodeType, shown: int = 0) -> CodeType | None:
     """Return code that does what `code` does and lets `flow` see its questions that ask nothing of values, or None.
 
     Args:
         code: Code of a function whose text can be found.
-        shows_none: Whether `flow` sees, too, where it asks whether something is None.
+        shown: What `flow` sees, too: 1 where it asks whether something is None, 2 each use of a variable.
 
     Cost: linear in the text of the function.
     """
@@ -83,14 +86,14 @@ def asking_code(code: CodeType, shows_none: bool = False) -> CodeType | None:
         names = itertools.count()
         matches = Matches(lambda stem: f"_{stem}_{next(names)}_of_pattern")
         body = [found for statement in body for found in listed(matches.visit(statement))]
-    if shows_none:
+    if shown:
         body = [NoneQuestions().visit(statement) for statement in body]
     body = [Identity(code).visit(statement) for statement in body]
     return _compiled(code, definition, parameters, body)
 
 
 @cached_by_code
-def _lift(code: CodeType, shows_none: bool) -> CodeType | None:
+def _lift(code: CodeType, shown: int) -> CodeType | None:
     definition = None if is_block(code) else copy.deepcopy(definition_of(code))
     if definition is None:
         return None
@@ -101,7 +104,7 @@ def _lift(code: CodeType, shows_none: bool) -> CodeType | None:
     if contains(body, _UNLIFTABLE):
         return None
     parameters = bare(definition.args)
-    lifter = _Lifter(code, parameters, body, shows_none)
+    lifter = _Lifter(code, parameters, body, shown)
     body = [Identity(code).visit(statement) for statement in lifter.function(body)]
     return _compiled(code, definition, parameters, body)
 
@@ -133,12 +136,12 @@ class _Lifter:
         code: Its code.
         parameters: Its parameters.
         body: Its statements.
-        shows_none: Whether `flow` is to see where it asks whether something is None.
+        shown: See `lifted_code`.
     """
 
-    def __init__(self, code: CodeType, parameters: ast.arguments, body: list[Any], shows_none: bool) -> None:
+    def __init__(self, code: CodeType, parameters: ast.arguments, body: list[Any], shown: int) -> None:
         self._code = code
-        self._shows_none = shows_none
+        self._shown = shown
         named = [*parameters.posonlyargs, *parameters.args]
         self._first = named[0].arg if named else None
         items = (*named, *parameters.kwonlyargs, parameters.vararg, parameters.kwarg)
@@ -150,26 +153,28 @@ class _Lifter:
         self._own = (frozenset(code.co_varnames) | frozenset(code.co_cellvars)) - self._shared.names
         self._captures = Captures(body)
         self._count = 0
+        self._handlers = 0  # how many statements are around that may handle exceptions
 
     def function(self, body: list[Any]) -> list[Any]:
         """Return the body of the lifted function."""
         body = self._shared.without(body)
         deleted = Deleted()
-        shown = (NoneQuestions(),) if self._shows_none else ()
-        for rewriting in (deleted, Matches(self._fresh), Tests(), *shown):
+        questions = (NoneQuestions(),) if self._shown else ()
+        for rewriting in (deleted, Matches(self._fresh), Tests(), Written(), *questions):
             body = [item for statement in body for item in listed(rewriting.visit(statement))]
         body = Exits(self._fresh).block(Walruses(self._fresh).block(body))
-        body = Comprehensions(self._fresh, self._own | self._free).block(body)
+        body = Comprehensions(self._fresh, self._own | self._free, self._shared).block(body)
         note_live(body)
         self._captures = Captures(body)
         own = self._own - self._parameters
         blocks = _blocks_in(body)
-        loaded = Loads(own & (set(bound_names(blocks)) | changed_names(blocks)) | deleted.names | self._free)
+        changing = own & (set(bound_names(blocks)) | changed_names(blocks))
+        loaded = Loads(changing | deleted.names | self._free | self._shared.names)
         body = [item for statement in body for item in listed(loaded.visit(statement))]
         self._own |= self._temporary
         expressions = Expressions(self._code, self._first, self._own | self._free)
         body = [expressions.visit(statement) for statement in body]
-        lifted = self._block(body, is_function=True)
+        lifted = self._block(with_raises(body), is_function=True)
         start = self._shared.declarations(is_block=False)
         start += self._undefined(self._carried - self._parameters - set(self._code.co_freevars), body[0])
         free = list(self._code.co_freevars)
@@ -198,6 +203,12 @@ class _Lifter:
             if isinstance(statement, ast.Assert):
                 statement = as_if(statement)
             rest = statements[index + 1 :]
+            split = self._split(statement, rest, is_function=is_function)
+            if split:
+                result.extend(split)
+                if isinstance(split[-1], ast.Return):
+                    return result
+                continue
             if isinstance(statement, ast.If) and may_be_traced(statement.test):
                 leaves = contains([statement], ast.Return)
                 if leaves_loop([statement]) or (leaves and not is_function):
@@ -222,6 +233,35 @@ class _Lifter:
             result.append(self._inner(statement))
         return result
 
+    def _split(self, statement: Any, rest: list[Any], *, is_function: bool) -> list[Any]:
+        """Return a statement that is run for each value that a variable may be of, if it uses any; else nothing."""
+        if self._shown < 2 or getattr(statement, "_is_split", False):
+            return []
+        asked = sorted(asked_names(statement) & (self._own | self._free) - self._shared.names - {"__class__"})
+        leaves = contains([statement], ast.Return)
+        if not asked or leaves_loop([statement]) or (leaves and not is_function):
+            return []
+        block = [statement, *rest] if leaves else [statement]
+        if not self._captures.allow(block):
+            return []
+        statement._is_split = True
+        number, own = self._next(), self._names(block)
+        names = [*own, *(name for name in asked if name not in own)]
+        positions = ast.Tuple([ast.Constant(names.index(name)) for name in asked], ast.Load())
+        held = self._held(*block)
+        dead: Any = ast.Constant(None) if leaves else self._dead(statement, own)
+        self._own, before = self._own | set(asked), self._own
+        body = self._block(block, is_function=leaves)
+        self._own = before
+        if not leaves:
+            body.append(at(ast.Return(names_tuple(names)), statement))
+        function = self._function("split", number, names, body, statement)
+        call = flow_call("split", load(function.name), names_tuple(names), held, dead, positions)
+        if leaves:
+            return [function, at(ast.Return(call), statement)]
+        targets: Any = [ast.Name(one if one in own else f"{BLOCK}unused", ast.Store()) for one in names]
+        return [function, at(ast.Assign([ast.Tuple(targets, ast.Store())], call), statement)]
+
     def _is_loop(self, statement: Any, *, is_function: bool) -> bool:
         """Tell whether a loop is lifted."""
         if not is_function and contains([statement], ast.Return):
@@ -234,10 +274,14 @@ class _Lifter:
         if own is not None:
             statement.body = self._within(own, statement.body)
             return statement
+        may_handle = isinstance(statement, ast.Try)
+        self._handlers += may_handle
         for field in ("body", "orelse", "finalbody"):
             block = getattr(statement, field, None)
             if isinstance(block, list) and not isinstance(statement, ast.FunctionDef | ast.ClassDef):
-                setattr(statement, field, self._block(block, is_function=False))
+                given = block if self._handlers else with_raises(block)
+                setattr(statement, field, self._block(given, is_function=False))
+        self._handlers -= may_handle
         for handler in getattr(statement, "handlers", ()):
             handler.body = self._block(handler.body, is_function=False)
         return statement

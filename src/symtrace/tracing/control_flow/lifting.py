@@ -26,14 +26,14 @@ _MOST_OF_ONE_TEXT = 8
 """How many functions made from one piece of text are lifted: one that each trace makes anew never would be."""
 
 
-def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int], shows_none: bool) -> None:
+def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int], shown: int) -> None:
     """Have functions tell which way they go, where their text can be found.
 
     Args:
         patches: Receives the changes.
         needs: Tell the functions, and those that others make anew each time they run.
         lifted: Receives the identities of the functions.
-        shows_none: Whether they are to tell, too, where they ask whether something is None.
+        shown: What they are to tell, too; see `lifted_code`.
     """
     inner: dict[int, set[Any]] = {}
     functions: dict[int, types.FunctionType] = {}
@@ -47,38 +47,38 @@ def lift(patches: PatchSet, needs: Collection[Need], lifted: set[int], shows_non
                 lifted.add(need.identity)
     for identity, function in functions.items():
         with apart():
-            code = _changed(function.__code__, identity in lifted, inner[identity], shows_none)
+            code = _changed(function.__code__, identity in lifted, inner[identity], shown)
         if code is not None:
             _put(patches, function, code)
 
 
-def lift_flagged(patches: PatchSet, function: types.FunctionType, lifted: set[int], shows_none: bool) -> None:
+def lift_flagged(patches: PatchSet, function: types.FunctionType, lifted: set[int], shown: int) -> None:
     """Lift a function, before it runs, that goes two ways by a flag: the trace need not start again for it.
 
     Args:
         patches: Receives the change.
         function: A function that the program may call.
         lifted: Receives its identity.
-        shows_none: See `lift`.
+        shown: See `lift`.
     """
     if id(function) not in lifted and branches_on(function.__code__, _FLAGS):
         with apart():
-            code = lifted_code(function.__code__, shows_none)
+            code = lifted_code(function.__code__, shown)
         if code is not None:
             lifted.add(id(function))
             _put(patches, function, code)
 
 
-def show_questions(patches: PatchSet, function: types.FunctionType, shows_none: bool) -> bool:
+def show_questions(patches: PatchSet, function: types.FunctionType, shown: int) -> bool:
     """Have the comparisons of a function by `is` go through `flow`; return whether all its questions are seen then.
 
     Args:
         patches: Receives the change.
         function: A function that the program may call, and that asks.
-        shows_none: See `lift`.
+        shown: See `lift`.
     """
     with apart():
-        code = asking_code(function.__code__, shows_none)
+        code = asking_code(function.__code__, shown)
     if code is not None and not asks(code):
         _put(patches, function, code)
     return not asks(function.__code__)
@@ -93,9 +93,9 @@ def _given(code: CodeType, before: Any) -> CodeType:
     return code
 
 
-def _changed(code: CodeType, is_asked: bool, keys: set[Any], shows_none: bool) -> CodeType | None:
+def _changed(code: CodeType, is_asked: bool, keys: set[Any], shown: int) -> CodeType | None:
     """Return code that is lifted, and so are functions that it makes; None if nothing of it can be."""
-    lifted = functools.partial(lifted_code, shows_none=shows_none)
+    lifted = functools.partial(lifted_code, shown=shown)
     own = lifted(code) if is_asked else None
     if not keys:
         return own

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ...ir import Node, Region, map_arg
 from ...ops import program
 from ...ops.control_flow import for_each, while_loop
+from ..since import last_node
+from ..snapshot import Entries, Items
 from .containers import changed, put_in, refuse_holders, watched
 from .iterables import Open
-from .levels import Level, Raised, refusal
+from .levels import Level, Raised, erase_since, refusal
+from .places import Box, Found, Place, boxed, holders_of, put, unboxed, with_places
 from .variables import HOLE, LOST, UNDEFINED, Maybe, flatten, unflatten
 
 if TYPE_CHECKING:
@@ -45,14 +48,55 @@ def record_loop(
     Raises:
         TraceError: ST033, the state can't be carried from round to round.
     """
+    places: tuple[Place, ...] = tuple(tracer.places)
+    for _ in range(_TRIES):
+        last = last_node(tracer.graph)
+        try:
+            if not places:
+                return _recorded(tracer, items, predicate, body, state, held, dead, places)
+            return _with_places(tracer, items, predicate, body, state, held, dead, places)
+        except Found as found:
+            more = found.added_to(places)
+            if more is None:
+                break
+            erase_since(tracer, last)
+            tracer.places += more[len(places) :]  # what is inside need not find them again
+            places = more
+    raise refusal(tracer, "changes a container in a loop on traced values that is no variable's own")
+
+
+def _recorded(
+    tracer: Watcher, items: Any, predicate: Any, body: Any, state: Any, held: Any, dead: frozenset[int],
+    places: tuple[Place, ...],
+) -> Any:  # fmt: skip
+    """Record a loop; the arguments are those of `record_loop`."""
     before = state
     for _ in range(_TRIES):
-        loop = _Loop(tracer, items, body, before, held, dead)
+        loop = _Loop(tracer, items, body, before, held, dead, places)
         try:
             return loop.record(predicate)
         except _Other as found:
             before = found.state
     raise refusal(tracer, "carries values through a loop that change their structure in each round")
+
+
+def _with_places(
+    tracer: Watcher, items: Any, predicate: Any, body: Any, state: Any, held: Any, dead: frozenset[int],
+    places: tuple[Place, ...],
+) -> Any:  # fmt: skip
+    """Record a loop whose rounds change places; the arguments are those of `record_loop`."""
+    count = len(state[3])
+    boxes: dict[int, Box] = {}
+
+    def turn(item: Any, given: Any) -> Any:
+        own = (*given[:3], unboxed(given[3][:count]))
+        (go_on, after), there = with_places(places, lambda: body(item, own))(given[3][count:])
+        return go_on, (*after[:3], (*boxed(after[3], places, boxes), *there))
+
+    start = (*boxed(state[3], places, boxes), *[place.read() for place in places])
+    result = _recorded(tracer, items, predicate, turn, (*state[:3], start), held, dead, places)
+    put(tracer, places, result[3][count:])
+    return (*result[:3], unboxed(result[3][:count]))
 
 
 class _Again(Exception):
@@ -80,23 +124,34 @@ class _Kept:
         before: The container itself.
         given: The copy that a round is given.
         items: What the copy was made with.
+        place: Where the container is, if that is inside of another one.
     """
 
     position: int
     before: Any
     given: Any
     items: Any
+    place: Place | None = None
 
 
 class _Loop:
     """A loop that is being recorded, again and again until each round leaves the state as the next one takes it."""
 
-    __slots__ = ("_after", "_before", "_body", "_dead", "_fillers", "_held", "_items", "_kept", "_leaves", "_level",
-                 "_replaced", "_samples", "_structure", "_tracer", "_written")  # fmt: skip
+    __slots__ = ("_after", "_before", "_body", "_dead", "_fillers", "_held", "_items", "_kept", "_known", "_leaves",
+                 "_level", "_places", "_replaced", "_samples", "_structure", "_tracer", "_written")  # fmt: skip
 
     def __init__(
-        self, tracer: Watcher, items: Open | None, body: Any, state: Any, held: Any, dead: frozenset[int]
+        self,
+        tracer: Watcher,
+        items: Open | None,
+        body: Any,
+        state: Any,
+        held: Any,
+        dead: frozenset[int],
+        places: tuple[Place, ...],
     ) -> None:
+        self._known = (state[3], *holders_of(places))
+        self._places = places
         self._tracer = tracer
         self._items = items
         self._body = body
@@ -146,11 +201,17 @@ class _Loop:
                 self._keep(given[3])
                 if self._written:
                     tracer.forget_written(self._written)
-                go_on, state = self._body(item, given)
+                tracer.versions.append(tuple(zip(self._before[3], given[3], strict=True)))
+                try:
+                    go_on, state = self._body(item, given)
+                finally:
+                    tracer.versions.pop()
         except Raised:
             raise refusal(tracer, "raises in each round of a loop on traced values") from None
         finally:
             change = watch.restore()
+        if type(change) is list:
+            raise Found(change)
         if change is not None:
             what = "changes a container in a loop on traced values that is no variable's own"
             raise refusal(tracer, change if type(change) is str else what)
@@ -161,7 +222,10 @@ class _Loop:
         if any(before is LOST for before in self._before[3]):
             pairs = zip(self._before[3], state[3], strict=True)
             state = (*state[:3], tuple([LOST if before is LOST else after for before, after in pairs]))
+        if state[2] is HOLE:  # returns nothing in this round, so far
+            state = (*state[:2], self._before[2], state[3])
         self._after = state
+        self._find_places()
         self._refuse_shared(state[3])
         self._fit_structures(state)
         leaves: list[Any] = []
@@ -184,6 +248,21 @@ class _Loop:
                 value = Maybe(value)
             values[index] = value
         return values
+
+    def _find_places(self) -> None:
+        """Have containers in containers that a round changes carried by their places."""
+        found = [one.place for one in self._kept if one.place is not None and changed(one.given, one.items)]
+        for one in self._kept:
+            if type(one.given) is dict or len(one.given) == len(one.items):
+                pairs = one.items.items() if type(one.given) is dict else enumerate(one.items)
+                now = one.given.get if type(one.given) is dict else one.given.__getitem__
+                found += [
+                    Place(one.before, key)
+                    for key, item in pairs
+                    if type(item) in (list, dict) and now(key) is not item
+                ]
+        if found and all(type(one.holder) in (list, dict) for one in found):
+            raise Found(found)
 
     def _keep(self, given: tuple[Any, ...]) -> None:
         self._kept = []
@@ -280,7 +359,9 @@ class _Loop:
     def _growing(self, position: int, before: list[Any], new: list[Any]) -> Any:
         kept = next(one for one in self._kept if one.position == position and one.before is before)
         if changed(kept.given, kept.items):
-            refuse_holders(self._tracer, before, (self._before[3],), callers=True)
+            refuse_holders(
+                self._tracer, before, (self._before[3], *self._known), callers=True, places=self._places
+            )
         return self._tracer.growing_list(before, new)
 
     # ------------------------------------------------------------------ the node
@@ -320,7 +401,13 @@ class _Loop:
                     self._tracer, "changes a container inside another one in a loop on traced values"
                 )
             is_kept = self._after[3][one.position] is one.given
-            refuse_holders(self._tracer, one.before, (self._before[3],), callers=not is_kept)
+            refuse_holders(
+                self._tracer,
+                one.before,
+                (self._before[3], *self._known),
+                callers=not is_kept,
+                places=self._places,
+            )
         return [one for one in found if self._after[3][one.position] is one.given]
 
     def _result(self, node: Node, order: list[int], written: list[_Kept]) -> Any:
@@ -347,10 +434,10 @@ class _Loop:
 
     def _refuse_held(self, position: int) -> None:
         """Stop where a variable may still have a list or dict after the loop that something else holds as well."""
-        known = [self._before[3]]
+        known = [self._before[3], *self._known]
         for one in self._kept:
             if one.position == position:
-                refuse_holders(self._tracer, one.before, tuple(known), callers=True)
+                refuse_holders(self._tracer, one.before, tuple(known), callers=True, places=self._places)
                 known.append(one.before)
 
     def _argument(self, value: Any, level: Level | None) -> Any:
@@ -364,15 +451,17 @@ class _Loop:
         return found if level is None else map_arg(found, level.local)
 
 
-def _pair(position: int, before: Any, given: Any, found: list[_Kept]) -> None:
+def _pair(position: int, before: Any, given: Any, found: list[_Kept], place: Place | None = None) -> None:
     """Collect the lists and dicts in a value, with those in another value of the same structure."""
     kind = type(before)
     if kind is list or kind is dict:
-        found.append(_Kept(position, before, given, kind(given)))
+        items = Items(given) if kind is list else Entries(given)
+        found.append(_Kept(position, before, given, items, place))
     if kind in (list, tuple, dict):
+        keys = list(before) if kind is dict else range(len(before))
         parts = (before.values(), given.values()) if kind is dict else (before, given)
-        for one, other in zip(*parts, strict=True):
-            _pair(position, one, other, found)
+        for key, one, other in zip(keys, *parts, strict=True):
+            _pair(position, one, other, found, Place(before, key))
 
 
 def _leaves_in(value: Any) -> list[Any]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ...errors import TraceError
 from ...ir import Node
 from ...ops import program
+from ..arguments import ATOMS
 from .levels import refusal
+from .unions import AsTag, Narrowed, Union, UnionShape, ways_of
 from .variables import HOLE, LOST, UNDEFINED, Maybe, is_named_tuple, is_record, renewed
 
 if TYPE_CHECKING:
@@ -87,10 +89,15 @@ class Merger:
             return self._only(two, 1)
         if self._raised[1]:
             return self._only(one, 0)
+        if type(one) is Narrowed and type(two) is Narrowed and one.union is two.union:
+            return one.joined(two)
+        one, two = (value.value if type(value) is Narrowed else value for value in (one, two))
         if one is two:
             return one
         if one is HOLE or two is HOLE:
             return self._only(two, 1) if one is HOLE else self._only(one, 0)
+        if type(one) is Union or type(two) is Union:
+            return LOST if one is LOST or two is LOST else self._union(one, two)
         if any(value is UNDEFINED or value is LOST or type(value) is Maybe for value in (one, two)):
             return self._maybe(one, two)
         optional = self._optional(one, two)
@@ -115,15 +122,34 @@ class Merger:
         elif type(two) is list and self._tracer.is_traced_list(one):
             two = AsList(two)
         elif not self._tracer.may_merge(one, two):
-            raise self._kinds(one, two)
+            return self._union(one, two)
         self.outputs[0].append(one)
         self.outputs[1].append(two)
         return _Result(len(self.outputs[0]) - 1)
 
-    def _kinds(self, one: Any, two: Any) -> TraceError:
-        if (one is None) is not (two is None) and not self._is_strict and not self._may_lose:
-            self._tracer.want_optionals()
-        return refusal(self._tracer, "makes values of different kinds on two ways")
+    def _union(self, one: Any, two: Any) -> Any:
+        """Merge two values of different kinds: what comes out is one of several.
+
+        Raises:
+            TraceError: ST033, such values are not kept.
+        """
+        tracer = self._tracer
+        if not self._is_strict and not self._may_lose:
+            if (one is None) is not (two is None):
+                tracer.want_optionals()
+            tracer.want_unions()
+        if self._is_strict or not tracer.keeps_unions:
+            raise refusal(tracer, "makes values of different kinds on two ways")
+        ways: list[Any] = []
+        tags: list[Any] = []
+        for value, some in zip((one, two), ways_of(tracer, one, two), strict=True):
+            numbers = tuple([_number_of(ways, way) for way in some])
+            tags.append(AsTag(value, numbers) if type(value) is Union else numbers[0])
+        sources = [0 if number < len(ways_of(tracer, one)[0]) else 1 for number in range(len(ways))]
+        shapes = tuple([self._only(way, which) for way, which in zip(ways, sources, strict=True)])
+        for outputs, tag in zip(self.outputs, tags, strict=True):
+            outputs.append(tag)
+        return UnionShape(_Result(len(self.outputs[0]) - 1), shapes)
 
     def _optional(self, one: Any, two: Any) -> Any:
         """Merge two values of which one is None, or may be; `NotImplemented` if there are two."""
@@ -140,7 +166,7 @@ class Merger:
                 return other  # the variable as it was, of which this path knows that it is None
         values = [value for value, is_there in zip(pair, there, strict=True) if is_there is not False]
         if not all(map(self._tracer.is_value, values)) or not self._tracer.may_merge(values[0], values[-1]):
-            raise self._kinds(one, two)
+            return self._union(one, two)
         for outputs, value, is_there in zip(self.outputs, pair, there, strict=True):
             outputs.append(None if is_there is False else value)
         return _Result(len(self.outputs[0]) - 1, is_optional=True)
@@ -190,7 +216,7 @@ class Merger:
     def _maybe(self, one: Any, two: Any) -> Any:
         """Merge two values of which one may be missing."""
         if one is LOST or two is LOST:
-            return self._lost()
+            return LOST
         values = [value.value if type(value) is Maybe else value for value in (one, two)]
         present = [value for value in values if value is not UNDEFINED]
         if not present:
@@ -201,16 +227,16 @@ class Merger:
             return tuple([self._maybe(*pair) for pair in pairs])
         fits = all(self._tracer.is_value(value) for value in present)
         if not fits or (len(present) == 2 and not self._tracer.may_merge(*present)):
-            return self._lost()
+            return self._lost(one, two)
         for outputs, value in zip(self.outputs, values, strict=True):
             outputs.append(program.UNASSIGNED if value is UNDEFINED else value)
         is_optional = any(map(self._may_be_none, present))
         return _Result(len(self.outputs[0]) - 1, is_maybe=True, is_optional=is_optional)
 
-    def _lost(self) -> Any:
+    def _lost(self, one: Any, two: Any) -> Any:
         if self._is_strict:
             raise refusal(self._tracer, "makes values of different kinds on two ways")
-        return LOST
+        return self._union(one, two) if self._tracer.keeps_unions else LOST
 
     def _only(self, value: Any, which: int) -> Any:
         """Return the structure of what one path gives, where the other one raises."""
@@ -246,6 +272,7 @@ class Merger:
         cls = type(shape)
         if cls is _Result:
             one, two = self.outputs[0][shape.index], self.outputs[1][shape.index]
+            one, two = (0 if type(each) is AsTag else each for each in (one, two))
             if one is None or one is program.UNASSIGNED or type(one) is AsList:
                 one = two
             elif two is None or two is program.UNASSIGNED or type(two) is AsList:
@@ -256,17 +283,30 @@ class Merger:
             if shape.is_optional:
                 self._tracer.note_optional(value)
             return Maybe(value) if shape.is_maybe else value
+        if cls is UnionShape:
+            return Union(self.build(shape.tag, node), tuple([self.build(way, node) for way in shape.ways]))
         if cls in (tuple, list):
             items = [self.build(item, node) for item in shape]
             return shape if all(a is b for a, b in zip(items, shape, strict=True)) else cls(items)
         if is_named_tuple(cls):
             return cls(*[self.build(item, node) for item in shape])
         if is_record(cls):
-            return renewed(shape, {name: self.build(item, node) for name, item in vars(shape).items()})
+            fields = {name: self.build(item, node) for name, item in vars(shape).items()}
+            is_same = all(one is vars(shape)[name] for name, one in fields.items())
+            return shape if is_same else renewed(shape, fields)
         if cls is dict:
             items_by_key = {key: self.build(item, node) for key, item in shape.items()}
             return shape if all(items_by_key[key] is shape[key] for key in shape) else items_by_key
         return shape
+
+
+def _number_of(ways: list[Any], way: Any) -> int:
+    """Return the position of a value among others, to which it is added if it is not there."""
+    for number, other in enumerate(ways):
+        if way is other or (type(way) is type(other) and type(way) in ATOMS and _equal(way, other)):
+            return number
+    ways.append(way)
+    return len(ways) - 1
 
 
 def _equal(one: Any, two: Any) -> bool:

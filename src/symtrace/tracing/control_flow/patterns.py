@@ -9,8 +9,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from .rewrites import Own
-from .scopes import contains
+from .scopes import Own, contains
 from .trees import at, flow_call, load
 
 __all__ = ["Matches"]
@@ -101,6 +100,8 @@ class _Case:
             return self._items(pattern, value)
         if isinstance(pattern, ast.MatchClass):
             return self._class(pattern, value)
+        if isinstance(pattern, ast.MatchMapping):
+            return self._mapping(pattern, value)
         raise _Unknown
 
     def _one_of(self, pattern: Any, value: Any) -> list[Any]:
@@ -137,14 +138,26 @@ class _Case:
             tests += self._tests(one, item)
         return tests
 
+    def _mapping(self, pattern: Any, value: Any) -> list[Any]:
+        keys = ast.Tuple(pattern.keys, ast.Load())
+        tests: list[Any] = [flow_call("is_mapping", copy.deepcopy(value), copy.deepcopy(keys))]
+        for key, one in zip(pattern.keys, pattern.patterns, strict=True):
+            tests += self._tests(one, ast.Subscript(copy.deepcopy(value), copy.deepcopy(key), ast.Load()))
+        if pattern.rest is not None:
+            self._bind(pattern.rest, flow_call("without", value, copy.deepcopy(keys)), pattern)
+        return tests
+
     def _class(self, pattern: Any, value: Any) -> list[Any]:
         tests: list[Any] = [ast.Call(load("isinstance"), [copy.deepcopy(value), pattern.cls], [])]
         if pattern.patterns:
-            if not (
-                len(pattern.patterns) == 1 and isinstance(pattern.cls, ast.Name) and pattern.cls.id in _ITSELF
-            ):
-                raise _Unknown
-            tests += self._tests(pattern.patterns[0], copy.deepcopy(value))
+            is_itself = isinstance(pattern.cls, ast.Name) and pattern.cls.id in _ITSELF
+            if is_itself and len(pattern.patterns) == 1:
+                tests += self._tests(pattern.patterns[0], copy.deepcopy(value))
+            else:
+                for position, one in enumerate(pattern.patterns):
+                    args = copy.deepcopy(value), copy.deepcopy(pattern.cls), ast.Constant(position)
+                    tests.append(flow_call("has_positional", *copy.deepcopy(args)))
+                    tests += self._tests(one, flow_call("positional", *args))
         for name, one in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
             tests.append(ast.Call(load("hasattr"), [copy.deepcopy(value), ast.Constant(name)], []))
             tests += self._tests(one, ast.Attribute(copy.deepcopy(value), name, ast.Load()))

@@ -5,27 +5,17 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from .expressions import may_be_traced
-from .scopes import COMPREHENSIONS, bound_names, contains, own_names
-from .trees import FLOW, at, flow_call, is_thunk, listed, load, names_tuple
+from .scopes import COMPREHENSIONS, Own, bound_names, contains, own_names
+from .texts import Texts
+from .trees import FLOW, at, flow_call, is_flow_call, is_thunk, listed, load, names_tuple
 
 __all__ = [
-    "Deleted", "Leaving", "Loads", "Own", "Tests", "as_if", "can_be_function", "leave", "leaves_loop", "with_raises",
+    "Deleted", "Leaving", "Loads", "Tests", "as_if", "can_be_function", "leave", "leaves_loop", "with_raises",
 ]  # fmt: skip
-
-
-class Own(ast.NodeTransformer):
-    """Leaves functions inside of a function alone."""
-
-    def visit_FunctionDef(self, node: Any) -> Any:
-        return node
-
-    visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
-
-    def visit_Lambda(self, node: Any) -> Any:
-        return self.generic_visit(node) if is_thunk(node) else node
 
 
 class Leaving(Own):
@@ -193,9 +183,20 @@ def as_if(statement: ast.Assert) -> ast.If:
     return at(ast.If(test, [error], []), statement)  # type: ignore[no-any-return]
 
 
+def _has_no_cause(statement: ast.Raise) -> bool:
+    cause = statement.cause
+    return cause is None or (isinstance(cause, ast.Constant) and cause.value is None)
+
+
 def with_raises(block: list[Any]) -> list[Any]:
     """Have a `raise` at the end of a branch recorded."""
-    if block and isinstance(block[-1], ast.Raise) and block[-1].exc is not None and block[-1].cause is None:
-        statement = block[-1]
-        return [*block[:-1], at(ast.Expr(flow_call("raise_", statement.exc)), statement)]
+    statement = block[-1] if block else None
+    if isinstance(statement, ast.Raise) and statement.exc is not None and _has_no_cause(statement):
+        error = Texts().visit(copy.deepcopy(statement.exc))
+        if isinstance(error, ast.Call) and not is_flow_call(error):
+            call = flow_call("raise_new", error.func, *error.args)
+            call.keywords = error.keywords
+        else:
+            call = flow_call("raise_", error)
+        return [*block[:-1], at(ast.Expr(call), statement)]
     return list(block)

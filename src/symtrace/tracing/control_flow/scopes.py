@@ -1,20 +1,44 @@
 """Which names statements bind, and what they contain, nested functions left aside."""
 
+# ruff: noqa: D102 - visitors are named by the nodes that they take
+
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .trees import is_thunk
+from .trees import is_load, is_thunk
 
 __all__ = [
-    "COMPREHENSIONS", "Captures", "always_leaves", "bound_names", "changed_names", "contains", "note_live",
-    "own_names", "used_names", "walk_scope",
+    "COMPREHENSIONS",
+    "Captures",
+    "Own",
+    "always_leaves",
+    "asked_names",
+    "bound_names",
+    "changed_names",
+    "contains",
+    "note_live",
+    "own_names",
+    "used_names",
+    "walk_scope",
 ]  # fmt: skip
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Own(ast.NodeTransformer):
+    """Leaves functions inside of a function alone."""
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        return node
+
+    visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: Any) -> Any:
+        return self.generic_visit(node) if is_thunk(node) else node
 
 
 def walk_scope(nodes: Iterable[Any]) -> Iterator[Any]:
@@ -48,6 +72,44 @@ def used_names(nodes: Iterable[Any]) -> set[str]:
             if own is not None:
                 found |= used_names(node.body) - own
     return found
+
+
+def asked_names(statement: Any) -> set[str]:
+    """Return the names whose values a statement uses itself, other than by handing them on."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Try):
+        return set()
+    if isinstance(statement, ast.If | ast.While):
+        return used_names([statement.test])
+    if isinstance(statement, ast.For):
+        return used_names([statement.iter])
+    if isinstance(statement, ast.With):
+        return used_names([item.context_expr for item in statement.items])
+    if isinstance(statement, ast.Assign | ast.AnnAssign) and all(map(_is_plain, _targets(statement))):
+        return _used_in(statement.value)
+    if isinstance(statement, ast.Return):
+        return _used_in(statement.value)
+    return used_names([statement])
+
+
+def _targets(statement: Any) -> list[Any]:
+    return statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+
+
+def _is_plain(target: Any) -> bool:
+    return isinstance(target, ast.Name)
+
+
+def _used_in(value: Any) -> set[str]:
+    """Return the names that an expression uses, those left aside that are what it gives, or an item of it."""
+    if value is None or isinstance(value, ast.Name | ast.Constant):
+        return set()
+    if isinstance(value, ast.Tuple | ast.List):
+        return set().union(*map(_used_in, value.elts))
+    if isinstance(value, ast.Dict):
+        return used_names([key for key in value.keys if key is not None]).union(*map(_used_in, value.values))
+    if is_load(value):
+        return set()
+    return used_names([value])
 
 
 def bound_names(nodes: Iterable[Any]) -> list[str]:

@@ -1,14 +1,13 @@
-"""Variables that several functions assign: those that `global` and `nonlocal` name."""
+"""Variables that several functions assign: those of `global` and `nonlocal`, and those of `:=` in comprehensions."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any
 
-from .rewrites import Own
-from .scopes import walk_scope
+from .scopes import COMPREHENSIONS, Own, walk_scope
 
-__all__ = ["Shared"]
+__all__ = ["Shared", "walruses_in"]
 
 
 class Shared:
@@ -28,7 +27,9 @@ class Shared:
         self._globals = _declared(own, ast.Global)
         self._outer = _declared(own, ast.Nonlocal)
         everything = [node for statement in body for node in ast.walk(statement)]
-        self._assigned_inside = _declared(everything, ast.Nonlocal) - self._outer - self._globals
+        self._walruses = walruses_in([node for node in own if isinstance(node, COMPREHENSIONS)])
+        inside = _declared(everything, ast.Nonlocal) | self._walruses
+        self._assigned_inside = inside - self._outer - self._globals
         self.names = frozenset(self._globals | self._outer | self._assigned_inside)
 
     def without(self, body: list[Any]) -> list[Any]:
@@ -43,7 +44,19 @@ class Shared:
         """
         outer = self._outer | (self._assigned_inside if is_block else set())
         found: list[Any] = [ast.Global(sorted(self._globals))] if self._globals else []
-        return [*found, *([ast.Nonlocal(sorted(outer))] if outer else [])]
+        if outer:
+            found.append(ast.Nonlocal(sorted(outer)))
+        bound = sorted(self._walruses & self._assigned_inside)
+        if bound and not is_block:  # never runs; it makes them variables of the function
+            targets: Any = [ast.Name(name, ast.Store()) for name in bound]
+            found.append(ast.If(ast.Constant(False), [ast.Assign(targets, ast.Constant(None))], []))
+        return found
+
+
+def walruses_in(nodes: list[Any]) -> set[str]:
+    """Return the names that `:=` binds in expressions, those inside of comprehensions included."""
+    inner = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
+    return {one.target.id for one in inner}
 
 
 def _declared(nodes: list[Any], kind: Any) -> set[str]:

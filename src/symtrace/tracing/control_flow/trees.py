@@ -8,8 +8,8 @@ from types import CodeType
 from typing import Any
 
 __all__ = [
-    "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_block", "is_thunk",
-    "listed", "load", "mangled", "named_alike", "names_tuple", "rewrite_blocks", "thunk",
+    "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_block", "is_flow_call",
+    "is_load", "is_thunk", "listed", "load", "mangled", "named_alike", "names_tuple", "rewrite_blocks", "thunk",
 ]  # fmt: skip
 
 FLOW = "__symtrace_flow__"
@@ -77,6 +77,21 @@ def names_tuple(names: list[str], context: Any = ast.Load) -> ast.Tuple:
 def flow_call(method: str, *args: Any) -> ast.Call:
     """Return a call of a method of `flow`."""
     return ast.Call(ast.Attribute(load(FLOW), method, ast.Load()), list(args), [])
+
+
+def is_flow_call(node: ast.Call) -> bool:
+    """Tell whether a call is of a method of `flow`."""
+    function = node.func
+    return (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == FLOW
+    )
+
+
+def is_load(node: Any) -> bool:
+    """Tell whether an expression is a variable that is checked when it is read."""
+    return isinstance(node, ast.Call) and is_flow_call(node) and node.func.attr == "load"  # type: ignore[attr-defined]
 
 
 def thunk(expression: Any) -> ast.Lambda:

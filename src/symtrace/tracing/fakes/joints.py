@@ -15,7 +15,6 @@ from ...values import FakeTensor
 from .. import hooks
 from ..control_flow.levels import refusal
 from ..joints import Joints, SeveralKinds
-from ..kinds import Mixed
 from ..optionals import NO_FACTS, Facts
 from ..proxy import Proxy
 from .lists import TracedList
@@ -95,6 +94,14 @@ class ExampleJoints(Joints):
             return self._evaluator.stand_in(value)
         return value._value if issubclass(kind, _Traced) else value
 
+    def may_be_bool(self, value: Any) -> bool:
+        """Tell whether a traced value may be a bool of Python."""
+        if id(value) in self.several:
+            return True
+        if issubclass(type(value), _Traced):
+            return type(value._value) is bool
+        return type(value) is not FakeTensor and super().may_be_bool(value)
+
     def is_bool(self, value: Any) -> bool:
         """Tell whether a traced value is known to be a bool."""
         return not (id(value) in self.several or self.is_optional(value)) and self.class_of(value) is bool
@@ -120,10 +127,6 @@ class ExampleJoints(Joints):
         if id(value) in self.several:
             raise refusal(self, "asks for the class of a value that is of several, depending on the data")
         self.refuse_optional(value, classes, answer)
-
-    def note_mixed(self, node: Node) -> None:
-        """Note that the result of a node is of a class that the data decides."""
-        self._kinds[node] = Mixed
 
     def pass_on_several(self, given: Any, result: Any) -> None:
         """Note that a result is of several classes, if it is a number or a tensor depending on what was given."""

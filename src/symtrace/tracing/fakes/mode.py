@@ -76,7 +76,7 @@ class ExampleMode(TorchFunctionMode):
                 return tracer.call_function(setattr, (first, func.__self__.__name__, args[1]), {})
         else:
             name = getattr(func, "__name__", "")
-        spelled = as_operator(name, args)
+        spelled = as_operator(name, args, any(id(arg) in tracer.several for arg in args))
         if spelled is not None:
             function, operands, node_name = spelled
             return tracer.create_proxy("call_function", function, operands, kwargs, name=node_name)

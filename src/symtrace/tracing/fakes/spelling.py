@@ -35,13 +35,14 @@ _NAMES = _PLAIN.keys() | _REFLECTED.keys() | _ASSIGNING.keys()
 
 
 def as_operator(
-    name: str, args: tuple[Any, ...]
+    name: str, args: tuple[Any, ...], may_be_number: bool = False
 ) -> tuple[Callable[..., Any], tuple[Any, ...], str | None] | None:
     """Return the operator function that the user's line applies, with its operands, or None for a plain call.
 
     Args:
         name: Name of the method that torch handed over.
         args: Its arguments.
+        may_be_number: Whether one of them is a tensor or a number, depending on the data.
 
     Returns:
         The function, its operands, and the name of the node where it isn't that of the function.
@@ -49,7 +50,8 @@ def as_operator(
     if name not in _NAMES:
         return None
     frame = user_frame(3)
-    if frame is None or not runs_operator(frame):
+    adds_up = may_be_number and name == "add" and frame is not None and name not in frame.f_code.co_names
+    if frame is None or not (adds_up or runs_operator(frame)):  # it is `sum` that adds up
         return None
     if name in _PLAIN:
         return _PLAIN[name], args, None

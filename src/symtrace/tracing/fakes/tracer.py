@@ -20,7 +20,7 @@ from ..blame import data_dependent, names_traced, trace_error
 from ..frames import last_line, last_user_frame, untraced
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
-from ..identity import may_be_one
+from ..identity import comes_from_region, may_be_one
 from ..proxy import Proxy
 from ..state import Need, Restart
 from .answers import ExampleAnswers
@@ -502,11 +502,16 @@ class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, E
             parts = [source for source in sources if isinstance(source, Part)]
             if len(parts) < 2 or parts[0].whole != parts[1].whole:
                 one, other = map(self.create_arg, values)
-                if one is not other and may_be_one(one, other):
+                inner = any(comes_from_region(self, node) for node in (one, other))
+                if one is not other and (inner or may_be_one(one, other)):
                     self.refusal = data_dependent(self.as_proxy(values[0]), "is", "ST013")
                     raise self.refusal
                 self.check_distinct(*values)
             return
+        flag = next((value for value in values if self._is_proxy(value) and self.may_be_bool(value)), None)
+        if asked == "is" and flag is not None:
+            self.refusal = data_dependent(self.as_proxy(flag), "is", "ST013")
+            raise self.refusal
         super()._on_question(asked, values)
 
     def _on_fake_property(self, tensor: Any, name: str, read: Callable[[Any], Any]) -> Any:
