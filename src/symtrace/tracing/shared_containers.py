@@ -83,6 +83,8 @@ class _Reached:
         cls = type(value)
         if cls in ATOMS or issubclass(cls, torch.Tensor | nn.Module | type) or self._tracer._is_proxy(value):
             return
+        if hasattr(cls, "__fx_create_arg__"):  # it tells itself what it is in a graph
+            return
         if id(value) in self.seen:
             if not issubclass(cls, _IMMUTABLE):
                 self._again.add(id(value))
