@@ -132,7 +132,8 @@ def _is_of_program(error: Exception, tracer: Watcher) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and not is_own(trace.tb_frame)
+    is_unassigned = isinstance(error, UnboundLocalError)  # which a lifted function raises through `flow`
+    return trace is not None and (is_unassigned or not is_own(trace.tb_frame))
 
 
 def erase_since(tracer: Watcher, last: Node | None) -> None:
