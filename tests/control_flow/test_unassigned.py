@@ -53,5 +53,9 @@ def empty_or_not(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_an_empty_tuple_of_one_way_is_not_taken_for_what_the_other_has() -> None:
-    with pytest.raises(symtrace.errors.TraceError, match="ST033"):
-        symtrace.capture(empty_or_not, (torch.ones(2),))
+    captured = symtrace.capture(empty_or_not, (torch.ones(2),))
+
+    for x in (torch.ones(2), torch.full((2,), 0.25)):
+        torch.testing.assert_close(captured(x), empty_or_not(x))
+    with pytest.raises(UnboundLocalError, match="found"):
+        captured(-torch.ones(2))
