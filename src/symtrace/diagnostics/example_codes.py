@@ -72,14 +72,14 @@ define(
     "a decision that can't be kept",
     "the program {what}, which can't be kept as part of the graph",
     help=(
-        "make the branches give values of the same kind, or decide before capture",
+        "write it in a way that the graph can keep, or decide before capture",
         "make the function a leaf: symtrace.wrap",
     ),
     explain="""\
-`capture` records both ways of a decision on traced values. What they leave behind has to be one value
-afterwards: two tensors, or two numbers. None on one way and a tensor on the other can't be, nor can the class
-of a value be asked for that is an int or a tensor depending on the data. A list or dict that changes in a
-branch or loop must be held by one variable only: what else holds it would not see the change.
+`capture` records both ways of a decision on traced values, and what they leave behind becomes results of it.
+A list or dict that changes on one way or in a loop must be held by one variable only: what else holds it would
+not see the change. In a loop a value keeps its kind and structure from round to round. An exception that one
+way only raises can't be handled by the program. The message says which of these it is.
 """,
     example="""\
 import torch
@@ -87,11 +87,11 @@ import symtrace as fx
 
 
 def forward(x):
+    kept = [x]
+    held = {"kept": kept}
     if x.sum() > 0:
-        y = x
-    else:
-        y = "negative"
-    return y
+        kept.append(x * 2)
+    return held["kept"]
 
 
 fx.capture(forward)
@@ -102,14 +102,13 @@ import symtrace as fx
 
 
 def forward(x):
+    kept = [x]
     if x.sum() > 0:
-        y = x
-    else:
-        y = -x
-    return y
+        kept.append(x * 2)
+    return kept
 
 
 gm = fx.capture(forward)
-print(gm(torch.tensor([1.0, -2.0])))
+print(gm(torch.tensor([1.0, 2.0])))
 """,
 )

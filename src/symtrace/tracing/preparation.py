@@ -23,7 +23,7 @@ from .caches import keeping
 from .checks import patch_checks
 from .contexts import patch_contexts
 from .control_flow.lifting import lift, lift_asking, lift_flagged, show_questions
-from .frames import is_internal, is_programs
+from .frames import is_internal, is_programs, user_frame
 from .given import asks_for_none
 from .identity import asks, asks_class, asks_whether_none, none_questions
 from .outside import CLOCKS, patch_clock, patch_outside, reads_date
@@ -102,6 +102,18 @@ class Preparation(Watcher):
         if self.keeps_control_flow:
             lift_asking(self._needs, self._lifted, self._outside)
 
+    def lift_text(self) -> None:
+        """Start again with the function lifted that makes a text, if it is the program's.
+
+        Python's own library shows values in messages that it makes and drops, as `signal` does.
+
+        Raises:
+            Restart: There is a way.
+        """
+        frame = user_frame(2)
+        if frame is not None and is_programs(frame):
+            self.lift_asking()
+
     def to_text(self, obj: Proxy, spec: str) -> str:
         """Answer `str(value)` and `format(value, spec)`: the true text, or a symbolic one that is only shown."""
         if self._is_only_shown():
@@ -111,7 +123,7 @@ class Preparation(Watcher):
                 raise data_dependent(obj, "format", "ST013")
             return format(self.to_identity(obj, "format"), spec)
         except TraceError:
-            self.lift_asking()
+            self.lift_text()
             raise
 
     def _is_only_shown(self) -> bool:
@@ -123,7 +135,7 @@ class Preparation(Watcher):
         if (
             shown is not None and not shown[1] and self.levels
         ):  # of an error that the run may raise, with its values
-            self.lift_asking()
+            self.lift_text()
             return False
         return shown is not None
 

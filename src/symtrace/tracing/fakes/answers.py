@@ -175,7 +175,7 @@ class ExampleAnswers(Tracer):
     def tensor_text(self, tensor: Any) -> str:
         """Answer `repr` of a traced tensor."""
         if not self._is_only_shown():
-            self.lift_asking()
+            self.lift_text()
             raise data_dependent(self.as_proxy(tensor), "format", "ST013")
         return f"<{self.create_arg(tensor).name}>"
 
