@@ -168,6 +168,82 @@ def test_two_inputs_that_the_program_compares_by_is_are_two_at_each_call() -> No
         fx.capture(program, (x, x))
 
 
+def in_a_list(x: Any) -> Any:
+    return x[0] + 1 if x[0] is x[1] else x[0]
+
+
+def is_not(x: Any) -> Any:
+    return x[0] if x[-1] is not x[0] else x[0] + 1
+
+
+def deeper(x: Any) -> Any:
+    return x[0][0] + 1 if x[0][0] is x[1][0] else x[0][0]
+
+
+def in_a_chain(x: Any) -> Any:
+    return x[0] + 1 if x[0] is x[1] is x[2] else x[0]
+
+
+def in_an_inner_function(x: Any) -> Any:
+    return (lambda i, j: x[i] + 1 if x[i] is x[j] else x[i])(0, 1)
+
+
+def in_a_generator(x: Any) -> Any:
+    return sum(value for value in x if value is not x[0]) + x[0]
+
+
+def of_fields(x: Any) -> Any:
+    return x.a + 1 if x.a is x.b else x.a
+
+
+def of_items(x: Any) -> Any:
+    return x["a"] + 1 if x.get("b") is x["a"] else x["a"]
+
+
+def with_another_input(x: Any, y: Any) -> Any:
+    return x[0] + 1 if x[0] is y else x[0]
+
+
+class Pair(NamedTuple):
+    a: torch.Tensor
+    b: torch.Tensor
+
+
+@dataclasses.dataclass
+class Both:
+    a: torch.Tensor
+    b: torch.Tensor
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs"),
+    [
+        (in_a_list, lambda a, b: ([a, b],)),
+        (in_a_list, lambda a, b: ((a, b),)),
+        (is_not, lambda a, b: ([a, b],)),
+        (deeper, lambda a, b: ([[a], [b]],)),
+        (in_a_chain, lambda a, b: ([a, b, b],)),
+        (in_an_inner_function, lambda a, b: ([a, b],)),
+        (in_a_generator, lambda a, b: ([a, b],)),
+        (of_fields, lambda a, b: (Pair(a, b),)),
+        (of_fields, lambda a, b: (Both(a, b),)),
+        (of_items, lambda a, b: ({"a": a, "b": b},)),
+        (with_another_input, lambda a, b: ([a], b)),
+    ],
+)
+def test_parts_of_inputs_that_the_program_compares_by_is_are_two_at_each_call(
+    program: Callable[..., Any], inputs: Callable[..., Any]
+) -> None:
+    x, y = tensor(), tensor()
+    captured = fx.capture(program, inputs(x, y))
+    for a, b in ((x, y), (y, x)):
+        assert captured(*inputs(a, b)).equal(program(*inputs(a, b)))
+    with pytest.raises(fx.errors.GuardError, match="is"):
+        captured(*inputs(x, x))
+    with pytest.raises(fx.errors.DataDependentError, match="ST013"):
+        fx.capture(program, inputs(x, x))
+
+
 def test_a_class_that_nothing_asks_for_is_free() -> None:
     captured = fx.capture(lambda x, n: x * n, (tensor(), 2))
     assert captured(parameter(), 2).equal(tensor() * 2)

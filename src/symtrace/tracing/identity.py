@@ -35,6 +35,7 @@ __all__ = [
     "asks",
     "asks_class",
     "comes_from_region",
+    "compares_parts",
     "may_be_one",
     "none_questions",
     "questions_of",
@@ -99,6 +100,32 @@ def asks(code: CodeType) -> bool:
     return bool(questions_of(code)) or any(
         type(const) is CodeType and asks(const) for const in code.co_consts
     )
+
+
+@cached_by_code
+def compares_parts(code: CodeType) -> bool:
+    """Tell whether a function, or one that is defined in it, compares by `is` what it reads or is given by calls."""
+    return (_IS in code.co_code[::2] and _compares_parts(code)) or any(
+        type(const) is CodeType and compares_parts(const) for const in code.co_consts
+    )
+
+
+_IS = dis.opmap["IS_OP"]
+
+
+def _compares_parts(code: CodeType) -> bool:
+    """Tell whether an `is` has a side that is no variable, constant or name of a module."""
+    known = questions_of(code)
+    before: list[dis.Instruction] = []
+    for item in dis.get_instructions(code):
+        if item.opcode == _IS and item.offset not in known:
+            found = [one for one in before if one.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
+            while found and found[-1].opname == "LOAD_ATTR":
+                found.pop()
+            if found and found[-1].opname not in ("LOAD_CONST", "LOAD_GLOBAL"):
+                return True
+        before.append(item)
+    return False
 
 
 _MATCH_CLASS = dis.opmap.get("MATCH_CLASS", -1)

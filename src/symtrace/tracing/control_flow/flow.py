@@ -14,6 +14,7 @@ from ...ops import program
 from ..hooks import active_tracer, tracing_as
 from ..identity import recorded_identity
 from ..live_dicts import LiveDict
+from ..proxy import Attribute
 from ..shims import SHIMS
 from .branches import record_branches
 from .consumers import CHOOSING, chosen, contained
@@ -178,10 +179,13 @@ class Flow(Matching):
         Args:
             left: One.
             right: The other.
-            *asked: Those that are variables.
+            *asked: Those that are variables or parts of something.
         """
         tracer = active_tracer()
         if tracer is not None:
+            left, right = (
+                tracer.to_identity(side, "is") if type(side) is Attribute else side for side in (left, right)
+            )
             if tracer.keeps_control_flow:
                 result = recorded_identity(tracer, left, right)
                 if result is not NotImplemented:

@@ -500,10 +500,11 @@ class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, E
         sources = [self._sources[id(value)] for value in values if id(value) in self._sources]
         if asked == "is" and len(sources) == 2 and values[0] is not values[1]:
             parts = [source for source in sources if isinstance(source, Part)]
-            if len(parts) < 2 or parts[0].whole != parts[1].whole:
+            of_inputs = all(id(value) in self._originals for value in values)
+            if of_inputs or len(parts) < 2 or parts[0].whole != parts[1].whole:
                 one, other = map(self.create_arg, values)
                 inner = any(comes_from_region(self, node) for node in (one, other))
-                if one is not other and (inner or may_be_one(one, other)):
+                if one is not other and (inner or (not of_inputs and may_be_one(one, other))):
                     self.refusal = data_dependent(self.as_proxy(values[0]), "is", "ST013")
                     raise self.refusal
                 self.check_distinct(*values)
