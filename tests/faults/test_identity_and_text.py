@@ -1,6 +1,7 @@
 """What Python asks of an object without an operator: identity, hash, text. And refusals that a program catches."""
 
 import functools
+import sys
 
 import pytest
 import torch
@@ -89,6 +90,41 @@ def test_text_that_is_only_shown(capsys):
 
     captured = fx.capture(program, (torch.ones(2),))
     assert captured(torch.ones(5)).shape == (5,)
+
+
+def log(text: str) -> int:
+    return len(text)
+
+
+def beside_a_print(x: torch.Tensor, n: int) -> torch.Tensor:
+    print("x")
+    k = len(str(n))  # noqa: E702
+    return x + k
+
+
+def by_a_call_named_log(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x + log(f"{n}")
+
+
+def in_the_condition_of_an_assertion(x: torch.Tensor, n: int) -> torch.Tensor:
+    assert len(str(n)) == 1, "one digit"
+    return x + n
+
+
+def of_what_is_printed_and_used(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x + (len(str(n)) if print("x") is None else 0)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 records no columns")
+@pytest.mark.parametrize(
+    "program",
+    [beside_a_print, by_a_call_named_log, in_the_condition_of_an_assertion, of_what_is_printed_and_used],
+)
+def test_text_that_is_used_on_a_line_that_shows_one_is_guarded(program):
+    captured = fx.capture(program, (torch.ones(2), 1))
+    assert captured(torch.ones(2), 1).equal(program(torch.ones(2), 1))
+    with pytest.raises(fx.GuardError):
+        captured(torch.ones(2), 10)
 
 
 class Asks(nn.Module):

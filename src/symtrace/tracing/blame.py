@@ -12,7 +12,7 @@ from ..errors import DataDependentError, TraceError
 from ..ir import Node
 from .frames import is_programs, user_frame
 
-__all__ = ["SHOWS", "data_dependent", "dependence", "expression", "here", "names_traced", "trace_error"]
+__all__ = ["data_dependent", "dependence", "expression", "here", "names_traced", "shown_by", "trace_error"]
 
 _STATEMENTS = ("if", "elif", "while", "assert", "for", "return", "match", "with")
 
@@ -26,10 +26,41 @@ def here(depth: int = 2) -> Location | None:
     return None if frame is None else Location.of_frame(frame)
 
 
-SHOWS = re.compile(
-    r"\b(print|log\w*|debug|info|warn\w*|error|write|_?assert\w*|_check\w*)\s*\(|\braise\b|\bassert\b"
+_SHOWS = re.compile(
+    r"(?:^|[:;])\s*((?:[\w.\[\]]+\.)?(print|log\w*|debug|info|warn\w*|error|exception|critical|write|_assert|_check\w*)\s*\()"
+    r"|\b(raise|assert)\b"
 )
-"""Lines on which the text of a value is for people to read."""
+"""Statements in which the text of a value is for people to read: nothing that they give back is used."""
+
+
+def shown_by(location: Location) -> str | None:
+    """Return the name of the call, or the statement, whose message a line is making, None if it makes no message.
+
+    The condition of an assertion is none. Where columns are not recorded, as by Python 3.10, it is the line that tells.
+    """
+    text, span = location.text, location.span
+    for match in _SHOWS.finditer(text):
+        name = match[2] or match[3]
+        if span is None:
+            return name
+        start = match.start(1) if match[2] else match.start(3)
+        before = _arguments_before(text[match.end() : span[0]])
+        needed = 1 if "assert" in name or "_check" in name else 0
+        if span[0] >= start and before is not None and before >= needed:
+            return name
+    return None
+
+
+def _arguments_before(text: str) -> int | None:
+    """Return how many arguments end in a text, None if the call or the statement does."""
+    depth = count = 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        count += character == "," and not depth
+        if depth < 0 or (character == ";" and not depth):
+            return None
+    return count
+
 
 _TRACED = re.compile(
     r"\b(Parameter)?Proxy\b|'Attribute' object|FakeTensor|numpy\.object_|\bTraced(Int|Float|Bool)\b"

@@ -18,7 +18,7 @@ from ..diagnostics import Location
 from ..errors import TraceError
 from . import hooks
 from .apart import apart
-from .blame import SHOWS, data_dependent, here
+from .blame import data_dependent, here, shown_by
 from .caches import keeping
 from .checks import patch_checks
 from .contexts import patch_contexts
@@ -129,12 +129,11 @@ class Preparation(Watcher):
     def _is_only_shown(self) -> bool:
         """Tell whether the user's line makes a text for people to read, and list it where that is shown at capture."""
         location = here(4)
-        shown = None if location is None else SHOWS.search(location.text)
-        if shown is not None and shown[1] and not shown[1].endswith(("error", "assert", "check")):
+        shown = None if location is None else shown_by(location)
+        is_error = shown in ("raise", "assert")
+        if shown is not None and not (is_error or shown.startswith("_")):
             self.report.add("print", "the text of a traced value is shown at capture only", location)
-        if (
-            shown is not None and not shown[1] and self.levels
-        ):  # of an error that the run may raise, with its values
+        if is_error and self.levels:  # which the run may raise, with its values
             self.lift_text()
             return False
         return shown is not None
