@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 import ast
-import copy
 from types import CodeType
 from typing import Any
 
+from .syntax import Transformer, copied
 from .trees import at, flow_call, is_load, mangled
 
 __all__ = ["Identity", "NoneQuestions"]
 
 
-class Identity(ast.NodeTransformer):
+class Identity(Transformer):
     """Rewrites comparisons by `is` of variables of functions, and `x.__class__`, those in inner functions included.
 
     Args:
@@ -73,7 +73,7 @@ def _pairs(node: ast.Compare) -> ast.BoolOp:
     sides = [node.left, *node.comparators]
     pairs: list[ast.expr] = []
     for left, operator, right in zip(sides[:-1], node.ops, sides[1:], strict=True):
-        pair = ast.Compare(copy.deepcopy(left), [operator], [copy.deepcopy(right)])
+        pair = ast.Compare(copied(left), [operator], [copied(right)])
         pairs.append(ast.copy_location(pair, node))
     return ast.copy_location(ast.BoolOp(ast.And(), pairs), node)
 
@@ -89,7 +89,7 @@ def _is_simple(node: Any) -> bool:
     return isinstance(node, ast.Name | ast.Constant)
 
 
-class NoneQuestions(ast.NodeTransformer):
+class NoneQuestions(Transformer):
     """Rewrites comparisons of anything with None by `is`, those in inner functions included."""
 
     def visit_Compare(self, node: ast.Compare) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable
 from typing import Any
 
 from .scopes import Own, bound_names, contains
 from .shared import Shared, walruses_in
+from .syntax import copied
 from .trees import arguments, at, define, flow_call, listed, load, rewrite_blocks, thunk
 
 __all__ = ["Comprehensions"]
@@ -93,14 +93,17 @@ class _Finder(Own):
             self.generic_visit(node)
             return node
         if name in _FOLDED and len(node.args) == 1 and not node.keywords:
-            function = self._folded(name, copy.deepcopy(generator))
-            return at(flow_call("consume", node.func, load(function), thunk(copy.deepcopy(node))), node)
+            function = self._folded(name, copied(generator))
+            return at(flow_call("consume", node.func, load(function), thunk(copied(node))), node)
         if name in _LISTED and len(node.args) == 1:
             items = self.visit_ListComp(
-                at(ast.ListComp(copy.deepcopy(generator.elt), copy.deepcopy(generator.generators)), generator)
+                at(
+                    ast.ListComp(copied(generator.elt), [copied(one) for one in generator.generators]),
+                    generator,
+                )
             )
             given = at(ast.Call(node.func, [items], node.keywords), node)
-            return at(flow_call("consume", node.func, thunk(given), thunk(copy.deepcopy(node))), node)
+            return at(flow_call("consume", node.func, thunk(given), thunk(copied(node))), node)
         self.generic_visit(node)
         return node
 

@@ -9,6 +9,7 @@ from types import CodeType
 from typing import Any
 
 from .scopes import contains, own_names, used_names
+from .syntax import Transformer
 from .trees import FLOW, at, flow_call, is_thunk, load, mangled, names_tuple, thunk
 
 __all__ = ["Expressions", "may_be_traced"]
@@ -38,7 +39,7 @@ def may_be_traced(test: Any) -> bool:
     return True
 
 
-class Expressions(ast.NodeTransformer):
+class Expressions(Transformer):
     """Lifts `and`, `or`, `not`, chains of comparisons, conditional expressions, and calls of builtins.
 
     Args:

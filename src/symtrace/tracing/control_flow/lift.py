@@ -4,7 +4,6 @@ from __future__ import annotations
 import __future__
 
 import ast
-import copy
 import itertools
 from types import CodeType
 from typing import Any
@@ -30,6 +29,7 @@ from .scopes import (
 )
 from .shared import Shared
 from .source import definition_of
+from .syntax import copied, with_locations
 from .texts import Written
 from .trees import (
     BLOCK,
@@ -77,7 +77,7 @@ def asking_code(code: CodeType, shown: int = 0) -> CodeType | None:
 
     Cost: linear in the text of the function.
     """
-    definition = copy.deepcopy(definition_of(code))
+    definition = copied(definition_of(code))
     if definition is None or isinstance(definition, ast.Lambda):
         return None
     parameters = bare(definition.args)
@@ -94,7 +94,7 @@ def asking_code(code: CodeType, shown: int = 0) -> CodeType | None:
 
 @cached_by_code
 def _lift(code: CodeType, shown: int) -> CodeType | None:
-    definition = None if is_block(code) else copy.deepcopy(definition_of(code))
+    definition = None if is_block(code) else copied(definition_of(code))
     if definition is None:
         return None
     if isinstance(definition, ast.Lambda):
@@ -116,7 +116,7 @@ def _compiled(code: CodeType, definition: Any, parameters: ast.arguments, body: 
     ast.copy_location(function, definition)
     ast.copy_location(factory, definition)
     module = ast.Module(body=[factory], type_ignores=[])
-    ast.fix_missing_locations(module)
+    with_locations(module, definition)
     flags = code.co_flags & __future__.annotations.compiler_flag
     compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     outer = next(const for const in compiled.co_consts if isinstance(const, CodeType))
@@ -363,7 +363,7 @@ class _Lifter:
         number = self._next()
         blocks = []
         for block in (statement.body, statement.orelse):
-            whole = list(block) if always_leaves(block) else [*block, *copy.deepcopy(rest)]
+            whole = list(block) if always_leaves(block) else [*block, *map(copied, rest)]
             blocks.append(whole)
         inside = [item for block in blocks for item in block]
         names, held = self._names(inside), self._held(*inside)

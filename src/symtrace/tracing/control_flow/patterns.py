@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .scopes import Own, contains
+from .syntax import walk
 from .trees import at, flow_call, load
 
 __all__ = ["Matches"]
@@ -106,7 +107,7 @@ class _Case:
 
     def _one_of(self, pattern: Any, value: Any) -> list[Any]:
         if contains([pattern], ast.MatchAs | ast.MatchStar) and any(
-            getattr(node, "name", None) is not None for node in ast.walk(pattern)
+            getattr(node, "name", None) is not None for node in walk(pattern)
         ):
             raise _Unknown
         tests = []

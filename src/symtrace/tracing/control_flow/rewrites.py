@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import Any
 
 from .expressions import may_be_traced
 from .scopes import COMPREHENSIONS, Own, bound_names, contains, own_names
+from .syntax import children, copied
 from .texts import Texts
 from .trees import FLOW, at, flow_call, is_flow_call, is_thunk, listed, load, names_tuple
 
@@ -64,7 +64,7 @@ def leaves_loop(statements: list[Any]) -> bool:
         if isinstance(node, ast.For | ast.While):
             stack.extend(node.orelse)
         elif not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
     return False
 
 
@@ -192,7 +192,7 @@ def with_raises(block: list[Any]) -> list[Any]:
     """Have a `raise` at the end of a branch recorded."""
     statement = block[-1] if block else None
     if isinstance(statement, ast.Raise) and statement.exc is not None and _has_no_cause(statement):
-        error = Texts().visit(copy.deepcopy(statement.exc))
+        error = Texts().visit(copied(statement.exc))
         if isinstance(error, ast.Call) and not is_flow_call(error):
             call = flow_call("raise_new", error.func, *error.args)
             call.keywords = error.keywords

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from .syntax import Transformer, children, walk
 from .trees import is_load, is_thunk
 
 __all__ = [
@@ -29,7 +30,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-class Own(ast.NodeTransformer):
+class Own(Transformer):
     """Leaves functions inside of a function alone."""
 
     def visit_FunctionDef(self, node: Any) -> Any:
@@ -47,8 +48,8 @@ def walk_scope(nodes: Iterable[Any]) -> Iterator[Any]:
     while stack:
         node = stack.pop()
         yield node
-        if not isinstance(node, _SCOPES) or is_thunk(node):
-            stack.extend(ast.iter_child_nodes(node))
+        if type(node) not in _SCOPES or is_thunk(node):
+            stack.extend(children(node))
 
 
 def contains(nodes: Iterable[Any], kinds: Any) -> bool:
@@ -65,7 +66,7 @@ def used_names(nodes: Iterable[Any]) -> set[str]:
     """Return the names that occur in the scope of statements, comprehensions included."""
     found: set[str] = set()
     for node in walk_scope(nodes):
-        if isinstance(node, ast.Name):
+        if type(node) is ast.Name:
             found.add(node.id)
         else:
             own = own_names(node)
@@ -118,26 +119,34 @@ def bound_names(nodes: Iterable[Any]) -> list[str]:
     stack = list(nodes)
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-            continue
-        if isinstance(node, ast.Lambda):
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            found.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-            found.add(node.name)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            found.add(node.rest)
-        if isinstance(node, COMPREHENSIONS):  # whose targets are their own
-            stack.extend(generator.iter for generator in node.generators)
-            continue
-        stack.extend(ast.iter_child_nodes(node))
+        cls = type(node)
+        if cls is ast.Name:
+            if type(node.ctx) is not ast.Load:
+                found.add(node.id)
+        elif cls in _BINDING:
+            if cls is not ast.Lambda:
+                found.update(_bound(node))
+            if cls in COMPREHENSIONS:  # whose targets are their own
+                stack.extend(generator.iter for generator in node.generators)
+            elif cls not in _SCOPES:
+                stack.extend(children(node))
+        else:
+            stack.extend(children(node))
     return sorted(found)
+
+
+_BINDING = frozenset({
+    *_SCOPES, *COMPREHENSIONS, ast.ExceptHandler, ast.Import, ast.ImportFrom, ast.MatchAs, ast.MatchStar,
+    ast.MatchMapping,
+})  # fmt: skip
+
+
+def _bound(node: Any) -> list[str]:
+    """Return the names that a node other than a variable binds itself."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+    return [name] if name else []
 
 
 def changed_names(nodes: Iterable[Any]) -> set[str]:
@@ -180,20 +189,32 @@ class Captures:
         self._functions: list[tuple[_Place, _Place, set[str]]] = []
         self._bindings: dict[str, list[_Place]] = {}
         self._loops: list[tuple[_Place, _Place]] = []
-        at_once = {id(node) for root in body for call in ast.walk(root) for node in _used_at_once(call)}
+        at_once = {
+            id(node)
+            for root in body
+            for call in walk(root)
+            if type(call) is ast.Call
+            for node in _used_at_once(call)
+        }
         for node in walk_scope(body):
-            is_later = isinstance(node, (*_SCOPES, ast.GeneratorExp)) and not (
+            cls = type(node)
+            is_scope = cls in _SCOPES
+            is_later = (is_scope or cls is ast.GeneratorExp) and not (
                 is_thunk(node) or own_names(node) is not None
             )
             if is_later and id(node) not in at_once:
                 self._functions.append((*_extent([node]), _free_reads(node)))
-            if isinstance(node, ast.For | ast.While):
+            if cls is ast.For or cls is ast.While:
                 self._loops.append(_extent([node]))
-            if isinstance(node, _SCOPES) or not isinstance(node, ast.stmt | ast.Name | ast.NamedExpr):
-                names = bound_names([node]) if isinstance(node, _SCOPES) else []
-            else:
+            if cls is ast.Name:
+                names = [] if type(node.ctx) is ast.Load else [node.id]
+            elif is_scope:
+                names = bound_names([node])
+            elif cls is ast.NamedExpr or isinstance(node, ast.stmt):
                 is_compound = any(hasattr(node, part) for part in ("body", "handlers", "cases"))
                 names = [] if is_compound else bound_names([node])
+            else:
+                continue
             for name in names:
                 self._bindings.setdefault(name, []).append((node.lineno, node.col_offset))
 
@@ -215,8 +236,6 @@ class Captures:
 
 def _used_at_once(call: Any) -> list[Any]:
     """Return functions that a call is given and is done with when it returns."""
-    if not isinstance(call, ast.Call):
-        return []
     given = [*call.args, *[keyword.value for keyword in call.keywords]]
     found = [one for one in given if isinstance(one, ast.GeneratorExp)]
     if isinstance(call.func, ast.Name) and call.func.id in _AT_ONCE:
@@ -235,7 +254,7 @@ def _extent(nodes: list[Any]) -> tuple[_Place, _Place]:
 
 def _free_reads(function: Any) -> set[str]:
     """Return the names that a function inside reads, its own parameters left aside."""
-    found = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    found = {node.id for node in walk(function) if isinstance(node, ast.Name)}
     args = getattr(function, "args", None)
     own = () if args is None else (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
     return found - {item.arg for item in own if item is not None}
@@ -252,19 +271,18 @@ def note_live(body: list[Any]) -> None:
             own = [node] if not is_loop else [getattr(node, "test", None) or node.iter, *node.body]
             inside = {} if in_loop else _reads(own)  # `else` of a loop runs after it
             node._live = {name for name, count in total.items() if count > inside.get(name, 0)}
-        stack.extend((child, in_loop or is_loop) for child in ast.iter_child_nodes(node))
+        stack.extend((child, in_loop or is_loop) for child in children(node))
 
 
 def _reads(nodes: list[Any]) -> dict[str, int]:
     """Return how often names are read, functions inside included."""
     found: dict[str, int] = {}
     for root in nodes:
-        for node in ast.walk(root):
-            name = None
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                name = node.id
-            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                name = node.target.id
-            if name is not None:
-                found[name] = found.get(name, 0) + 1
+        for node in walk(root):
+            if type(node) is ast.AugAssign:
+                node = node.target
+            elif type(node) is ast.Name and type(node.ctx) is not ast.Load:
+                continue
+            if type(node) is ast.Name:
+                found[node.id] = found.get(node.id, 0) + 1
     return found

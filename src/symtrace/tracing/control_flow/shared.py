@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from .scopes import COMPREHENSIONS, Own, walk_scope
+from .syntax import walk
 
 __all__ = ["Shared", "walruses_in"]
 
@@ -26,7 +27,7 @@ class Shared:
         own = list(walk_scope(body))
         self._globals = _declared(own, ast.Global)
         self._outer = _declared(own, ast.Nonlocal)
-        everything = [node for statement in body for node in ast.walk(statement)]
+        everything = [node for statement in body for node in walk(statement)]
         self._walruses = walruses_in([node for node in own if isinstance(node, COMPREHENSIONS)])
         inside = _declared(everything, ast.Nonlocal) | self._walruses
         self._assigned_inside = inside - self._outer - self._globals
@@ -55,7 +56,7 @@ class Shared:
 
 def walruses_in(nodes: list[Any]) -> set[str]:
     """Return the names that `:=` binds in expressions, those inside of comprehensions included."""
-    inner = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
+    inner = (one for node in nodes for one in walk(node) if isinstance(one, ast.NamedExpr))
     return {one.target.id for one in inner}
 
 

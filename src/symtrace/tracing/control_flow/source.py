@@ -9,6 +9,7 @@ from types import CodeType
 from typing import Any
 
 from ..code_cache import cached_by_code
+from .syntax import walk
 
 __all__ = ["definition_of"]
 
@@ -32,7 +33,7 @@ def definition_of(code: CodeType) -> _Definition | None:
     names = code.co_varnames[:count]
     matching = [
         node
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.FunctionDef | ast.Lambda)
         and _first_line(node) == code.co_firstlineno
         and _name(node) == code.co_name

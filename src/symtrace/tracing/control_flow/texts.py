@@ -11,6 +11,7 @@ import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
 from .scopes import Own
+from .syntax import Transformer
 from .trees import at, flow_call
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _TEXTUAL = frozenset({"format", "repr", "str"})
 """Builtins that give the text of a value."""
 
 
-class Texts(ast.NodeTransformer):
+class Texts(Transformer):
     """Rewrites what makes text: f-strings, `str`, `repr`, `format`, `%` and `.format` of a text."""
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from .syntax import walk
+
 __all__ = [
     "BLOCK", "FLOW", "SCOPES", "THUNK", "arguments", "at", "bare", "define", "flow_call", "is_block", "is_flow_call",
     "is_load", "is_thunk", "listed", "load", "mangled", "named_alike", "names_tuple", "rewrite_blocks", "thunk",
@@ -28,7 +30,7 @@ SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 def at(node: Any, place: Any) -> Any:
     """Return a new node with the line numbers of an old one, down to the nodes that have none of their own."""
     ast.copy_location(node, place)
-    for child in ast.walk(node):
+    for child in walk(node):
         if "lineno" in child._attributes and not hasattr(child, "lineno"):
             child.lineno, child.end_lineno = place.lineno, place.lineno  # type: ignore[attr-defined]
             child.col_offset, child.end_col_offset = place.col_offset, place.col_offset  # type: ignore[attr-defined]
