@@ -130,6 +130,86 @@ def test_a_loop_runs_in_eager_and_is_exported_and_compiled_as_one(body):
             torch.testing.assert_close(run(*ways), expected)
 
 
+def over_a_range(x, n):
+    y = x
+    for i in range(n.item()):
+        y = y * 2 + i
+    return y
+
+
+def backwards_over_a_range(x, n):
+    y = x
+    for i in range(n.item(), 0, -1):
+        y = y + x[i - 1] * i
+    return y
+
+
+def leaves_a_range(x, n):
+    for i in range(n.item()):
+        if x.sum() > 5:
+            break
+        x = x + i
+    return x
+
+
+def leaves_a_while(x, n):
+    while True:
+        x = x * 2
+        if x.sum() > n:
+            break
+    return x
+
+
+def watches_a_flag(x, n):
+    found = False
+    while x.sum() < 20 and not found:
+        x = x + 1
+        if x.max() > n:
+            found = True
+    return x
+
+
+def goes_on_and_leaves_inside(x, n):
+    y = x
+    for i in range(n.item()):
+        if x[i] > 2:
+            continue
+        y = y + i
+        for _ in range(i):
+            if y.sum() > 30:
+                break
+            y = y + 1
+    return y
+
+
+COUNTED = [
+    over_a_range, backwards_over_a_range, leaves_a_range, leaves_a_while, watches_a_flag, goes_on_and_leaves_inside,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", COUNTED, ids=[body.__name__ for body in COUNTED])
+def test_a_loop_that_counts_or_breaks_runs_in_eager_and_is_exported_and_compiled_as_one(body):
+    gm = capture(body)
+    assert Pipeline("lower-control-flow")(gm).modified
+    gm.graph.lint()
+    assert "while_loop(" in gm.code
+    x = torch.tensor([3.0, 1.0, 2.0, 0.5])
+    exported = torch.export.export(gm, (x, torch.tensor(3)), strict=False).module()
+    torch.compiler.reset()
+    compiled = torch.compile(gm, backend="eager", fullgraph=True)
+    for count in (0, 1, 3, 4):
+        for run in (gm, exported, compiled):
+            assert torch.equal(run(x, torch.tensor(count)), body(x, torch.tensor(count)))
+
+
+def test_a_range_takes_whole_numbers_only():
+    gm = capture(over_a_range)
+    Pipeline("lower-control-flow")(gm)
+    for run in (over_a_range, gm):
+        with pytest.raises(TypeError):
+            run(torch.ones(2), torch.tensor(1.5))
+
+
 def test_gradients_flow_through_a_loop():
     program, gm = lowered(halves)
     for ways in WAYS:
@@ -175,7 +255,30 @@ def result_written_to(m, x, y):
     return x + y
 
 
-@pytest.mark.parametrize("body", [writes, numbers, not_a_bool, raises, result_written_to, carries_a_float])
+def carries_a_number(m, x, y):
+    count = 0
+    while x.sum() < 10:
+        x = x + 1
+        if x.max() > 3:
+            count = count + 1
+    return x * count
+
+
+def gives_a_flag(m, x, y):
+    found = False
+    while x.sum() < 10:
+        x = x + 1
+        if x.max() > 3:
+            found = not found
+    return x, found
+
+
+REFUSED = [
+    writes, numbers, not_a_bool, raises, result_written_to, carries_a_float, carries_a_number, gives_a_flag,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", REFUSED, ids=[body.__name__ for body in REFUSED])
 def test_what_can_not_be_lowered_is_an_error(body):
     gm = capture(Net(body))
     before = gm.code

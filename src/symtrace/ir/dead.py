@@ -42,9 +42,10 @@ def eliminate_dead(graph: Graph, is_removable: Callable[[Node], bool]) -> bool:
             graph.erase_node(node)
             changed = True
         elif op == "call_function" and len(node._args) > 3 and (uses := region_uses(node)):
-            changed = _drop_results(node, uses) or changed
+            changed = _drop_results(node, uses) or _drop_carried(node, uses) or changed
             for use in uses:
                 changed = eliminate_dead(use.region.graph, is_removable) or changed
+            changed = _drop_carried(node, region_uses(node)) or changed
             changed = _drop_operands(node, region_uses(node)) or changed
         node = before
     return changed
@@ -62,6 +63,49 @@ def _drop_results(node: Node, uses: Iterable[RegionUse]) -> bool:
     kept = sorted(used)
     for output in outputs:
         output.args = (tuple(output.args[0][index] for index in kept),)
+    _renumber_results(node, kept, count)
+    return True
+
+
+def _drop_carried(node: Node, uses: Iterable[RegionUse]) -> bool:
+    """Let a loop carry only what its rounds, or what comes behind it, use."""
+    changed = False
+    for use in uses:
+        used = _used_results(node)
+        if not use.carried or use.results is None or used is None:
+            continue
+        carried = node.args[use.carried]
+        count = len(carried)
+        before, deciding = use.operands[1] - count, use.results - count
+        inputs = [inner for inner in use.region.graph.nodes if inner._op == "placeholder"]
+        output = use.region.graph.output_node()
+        results = output.args[0]
+        kept = [
+            place
+            for place in range(count)
+            if place in used or _is_read(inputs[before + place], output, results[deciding + place])
+        ]
+        if len(kept) == count or len(results) != use.results:
+            continue
+        output.args = ((*results[:deciding], *(results[deciding + place] for place in kept)),)
+        for place in set(range(count)).difference(kept):
+            use.region.graph.erase_node(inputs[before + place])
+        args = list(node.args)
+        args[use.carried] = tuple(carried[place] for place in kept)
+        node.args = tuple(args)
+        _renumber_results(node, kept, count)
+        changed = True
+    return changed
+
+
+def _is_read(value: Node, output: Node, following: Any) -> bool:
+    """Return whether a round does more with a carried value than to pass it on in its place."""
+    passes_on = following is value and sum(result is value for result in output.args[0]) == 1
+    return any(user is not output or not passes_on for user in value.users)
+
+
+def _renumber_results(node: Node, kept: list[int], count: int) -> None:
+    """Let users of results, and metadata, know that only some of them are left."""
     for user in list(node.users):
         user.args = (node, kept.index(user.args[1]))
     for key in _OF_RESULTS:
@@ -69,7 +113,6 @@ def _drop_results(node: Node, uses: Iterable[RegionUse]) -> bool:
         if isinstance(known, tuple) and len(known) == count:
             node.meta[key] = tuple(known[index] for index in kept)
     node.spec = None
-    return True
 
 
 def _used_results(node: Node) -> set[int] | None:

@@ -75,6 +75,7 @@ class RegionUse(NamedTuple):
         operands: Which argument holds the operands that are the same at each run, and how many placeholders stand in
             front of theirs.
         results: How many results it must have; None if that follows from another region.
+        carried: Which argument holds the values that a round takes from the one before; 0 where there are none.
     """
 
     region: Region
@@ -82,6 +83,7 @@ class RegionUse(NamedTuple):
     inputs: tuple[Any, ...]
     operands: tuple[int, int]
     results: int | None
+    carried: int = 0
 
 
 def regions_of(node: Any) -> tuple[Region, ...]:

@@ -118,14 +118,14 @@ def _cond_regions(args: Any) -> Any:
 def _while_regions(args: Any) -> Any:
     _, body, carried, operands = args
     count = len(carried)
-    return ((body, 1, ((CHANGING,) * count + tuple(operands)), (3, count), count + 1),)
+    return ((body, 1, ((CHANGING,) * count + tuple(operands)), (3, count), count + 1, 2),)
 
 
 def _for_regions(args: Any) -> Any:
     _, body, carried, operands, *stops = args
     count = len(carried)
     inputs = (CHANGING,) * (count + 1)
-    return ((body, 1, (*inputs, *operands), (3, count + 1), count + any(stops)),)
+    return ((body, 1, (*inputs, *operands), (3, count + 1), count + any(stops), 2),)
 
 
 def _count(region: Region) -> int | None:

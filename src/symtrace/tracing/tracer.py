@@ -28,6 +28,7 @@ from .blame import trace_error
 from .caches import is_constant, refuse_written
 from .constants import Constants
 from .contexts import Flags
+from .control_flow.unused import drop_unused
 from .culprit import Culprit, refusal_of, with_line
 from .frames import last_line, last_user_frame
 from .identity import watching_questions
@@ -459,6 +460,8 @@ class Tracer(Preparation):
         if unplaced is not None:
             self._refuse_leaked(leaked)  # in which it was kept
             raise unplaced
+        if self.keeps_control_flow:
+            drop_unused(self.graph)
         if self.record_stack_traces:
             self._note_stack_traces()
         if drawn is not None:
