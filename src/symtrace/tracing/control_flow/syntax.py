@@ -1,4 +1,4 @@
-"""Goes through syntax trees, copies and transforms them, without the names and operators that `ast` stops at as well."""
+"""Goes through syntax trees, copies and transforms them, without the names and operators that `ast` stops at."""
 
 from __future__ import annotations
 
