@@ -22,6 +22,7 @@ REFUSED = {
     "list_iadd": ("ST033", "ST033"),
     "dict_grows": ("ST013", "ST013"),
     "strings": ("ST033", "ST033"),
+    "carried_by_a_loop": (None, "ST033"),
     "while_py_counter_index": ("ST024", "ST013"),
     "global_list": ("ST033", "ST033"),
     "gen_list": ("ST033", "ST033"),

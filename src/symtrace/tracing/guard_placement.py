@@ -45,7 +45,7 @@ def place_guards(graph: Graph, module_of: Any, is_number: Callable[[Node], bool]
         if node is first:
             break
         early.add(node)
-    movable = _sizes_and_types(graph, is_number)
+    movable = _sizes_and_types(graph, module_of, is_number)
     late = [node for node in graph.nodes if node not in early and node.target is program.guard]
     for guard in late:
         needed = _needed(guard, early, movable)
@@ -105,11 +105,20 @@ def _needed(guard: Node, early: set[Node], movable: set[Node]) -> list[Node] | N
     return order
 
 
-def _sizes_and_types(graph: Graph, is_number: Callable[[Node], bool]) -> set[Node]:
+def _writes(node: Node, module_of: Any) -> bool:
+    """Tell whether an operation writes to a tensor, which then requires gradients if what is written does."""
+    if node.op not in ("call_function", "call_method", "call_module"):
+        return False
+    module = module_of(node.target) if node.op == "call_module" else None
+    effect = effects(node.op, node.target, node.args, node.kwargs, module)
+    return bool(effect.mutates) or effect.impure
+
+
+def _sizes_and_types(graph: Graph, module_of: Any, is_number: Callable[[Node], bool]) -> set[Node]:
     """Return the nodes that read a size or type, or reckon with what was read of them."""
     found: set[Node] = set()
     properties = set(_SIZES)
-    if any(switches_gradients(node.target, node.args) for node in graph.nodes):
+    if any(switches_gradients(node.target, node.args) or _writes(node, module_of) for node in graph.nodes):
         properties.remove("requires_grad")
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):

@@ -9,6 +9,7 @@ from ...errors import TraceError
 from ...ir import Node
 from ...ops import program
 from ..arguments import ATOMS
+from ..hooks import real_size
 from .levels import refusal
 from .unions import AsTag, Narrowed, Union, UnionShape, ways_of
 from .variables import HOLE, LOST, UNDEFINED, Maybe, is_named_tuple, is_record, renewed
@@ -27,6 +28,13 @@ class _Result:
     index: int
     is_maybe: bool = False
     is_optional: bool = False
+
+
+@dataclass(frozen=True)
+class _SizeShape:
+    """A `torch.Size` while two ways are merged, which holds nothing but numbers."""
+
+    items: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,8 @@ class Merger:
         self._note_rebuilt(two)
         if cls is type(two) and cls in (tuple, list) and len(one) == len(two):
             return cls([self.merge(a, b) for a, b in zip(one, two, strict=True)])
+        if cls is real_size and type(two) is real_size and len(one) == len(two):
+            return _SizeShape(tuple([self.merge(a, b) for a, b in zip(one, two, strict=True)]))
         if cls is type(two) and is_named_tuple(cls):
             return cls(*[self.merge(a, b) for a, b in zip(one, two, strict=True)])
         if cls is type(two) and is_record(cls) and list(vars(one)) == list(vars(two)):
@@ -246,6 +256,8 @@ class Merger:
         self._note_rebuilt(value)
         if cls in (tuple, list):
             return cls([self._only(item, which) for item in value])
+        if cls is real_size:
+            return _SizeShape(tuple([self._only(item, which) for item in value]))
         if is_named_tuple(cls):
             return cls(*[self._only(item, which) for item in value])
         if cls is dict:
@@ -288,6 +300,8 @@ class Merger:
         if cls in (tuple, list):
             items = [self.build(item, node) for item in shape]
             return shape if all(a is b for a, b in zip(items, shape, strict=True)) else cls(items)
+        if cls is _SizeShape:
+            return real_size([self.build(item, node) for item in shape.items])
         if is_named_tuple(cls):
             return cls(*[self.build(item, node) for item in shape])
         if is_record(cls):

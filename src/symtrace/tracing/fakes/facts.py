@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ...ir import Node
+from ...ops import effects
 from ...values import FakeTensor
 from .. import hooks
 from ..blame import trace_error
@@ -37,6 +38,8 @@ class ExampleFacts(_Base):
     ranks: dict[Node, int]
     _ranks_pinned: bool
     _sizes_pinned: bool
+    _read_flags: list[Any]
+    """Keys of `_parts` of what autograd tells of tensors, read since the last write."""
     _requires_grad: dict[str, bool | None]
     """What the program has switched `requires_grad` of tensors of the module to, by path; None where data has a say."""
 
@@ -128,6 +131,12 @@ class ExampleFacts(_Base):
 
     def _on_node(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         super()._on_node(kind, target, args, kwargs)
+        if self._read_flags:  # what writes to a tensor may have it require gradients
+            effect = effects(kind, target, args, kwargs)
+            if effect.mutates or effect.impure:
+                for key in self._read_flags:
+                    self._parts.pop(key, None)
+                self._read_flags.clear()
         if switches_gradients(target, args) and type(args[0]) is Node:
             held = (self.outer_of(args[0]) if self.levels else args[0]) or args[0]
             given = (*args[1:], *kwargs.values(), target != "detach_")
@@ -145,4 +154,6 @@ class ExampleFacts(_Base):
             self._parts[key] = self.create_node("call_function", getattr, (node, name), {})
             self._guard(self._parts[key], value)
             self.facts[self._parts[key]] = value
+            if name in ("requires_grad", "is_leaf"):
+                self._read_flags.append(key)
         return value

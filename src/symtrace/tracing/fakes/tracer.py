@@ -81,6 +81,7 @@ class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, E
         self._inputs: list[FakeTensor] = []
         self._originals = {}
         self._requires_grad: dict[str, bool | None] = {}
+        self._read_flags: list[Any] = []
         self._ranks_pinned = self._sizes_pinned = False
 
     def _run(self, call: Callable[..., Any], args: list[Any]) -> Any:
