@@ -43,6 +43,7 @@ class Joints(Optionals):
         _is_proxy: Callable[[Any], bool]
         _kinds: dict[Node, type]
         _paths: Paths
+        _rereads: set[Node]
         _written: dict[tuple[int, str], Any]
         _replaced: dict[int, Any]
         _snapshot: Snapshot
@@ -102,9 +103,9 @@ class Joints(Optionals):
             path = self._paths.modules[identity][0]
             for level in self.levels:
                 level.written.add((identity, name))
-            self._written[identity, name] = self.create_proxy(
-                "get_attr", f"{path}.{name}" if path else name, (), {}
-            )
+            value = self.create_proxy("get_attr", f"{path}.{name}" if path else name, (), {})
+            self._written[identity, name] = value
+            self._rereads.add(self.create_arg(value))
 
     def note_replaced(self, replaced: dict[int, Any], node: Node) -> None:
         """Have tensors of modules read before a node that may put others in their place."""

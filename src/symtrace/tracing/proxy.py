@@ -20,7 +20,7 @@ from .frames import asks_for_class, called_by_getattr, is_assert, is_compared_by
 if TYPE_CHECKING:
     from .recording import TracerBase
 
-__all__ = ["Attribute", "ParameterProxy", "Proxy"]
+__all__ = ["COMPUTED", "Attribute", "ParameterProxy", "Proxy"]
 
 _TENSOR_SLOTS = frozenset({"data", "grad", "requires_grad", "real", "imag", "names"})
 _IDENTITIES = frozenset({
@@ -92,7 +92,7 @@ class Proxy:
             if is_compared_by_identity(frame):
                 return self._ask("to_identity", Attribute(self, k), "is")
         attribute = Attribute(self, k)
-        if k in _COMPUTED:
+        if k in COMPUTED:
             attribute._record()  # autograd adds gradients up in the order of the operations
         elif k in _PROPERTIES or k not in _TENSOR_NAMES:  # and no method, which stays the same
             self.tracer._note_unread(weakref.ref(attribute))
@@ -217,7 +217,9 @@ _PROPERTIES = frozenset(
     if not name.startswith("_") and not callable(getattr(torch.Tensor, name, len))
 )
 """Attributes of tensors that are no methods."""
-_COMPUTED = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
+COMPUTED = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
+"""Properties that compute a tensor."""
+
 _TENSOR_DUNDERS = frozenset({"__and__", "__or__", "__dlpack__"})
 
 

@@ -68,6 +68,7 @@ class Watcher(Joints):
         self._accesses: dict[int, list[str]] = {}
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
+        self._rereads: set[Node] = set()
         self._ran_backward = self._asks_for_none = False
         self._asked_class: set[Node] = set()
         self._handed_out: set[tuple[int, bool]] = set()

@@ -21,7 +21,7 @@ from ..frames import last_line, last_user_frame, untraced
 from ..guard_placement import RESIZING, place_guards
 from ..guards import add_guard
 from ..identity import comes_from_region, may_be_one
-from ..proxy import Proxy
+from ..proxy import COMPUTED, Proxy
 from ..state import Need, Restart
 from .answers import ExampleAnswers
 from .asked import InputQuestions
@@ -480,10 +480,17 @@ class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, E
         return isinstance(value, _Traced) or type(value) in NUMBERS
 
     def _erase_unused(self) -> None:
-        """Erase reads of sizes, parts and flags that nothing came to use."""
-        reads = (getattr, operator.getitem, hooks.original_grad_mode)
+        """Erase reads of sizes, parts and flags that nothing uses; what computes a tensor stays, since it may raise."""
+        parts = set(self._parts.values())
         for node in reversed(list(self.graph.nodes)):
-            if not node.users and node.op == "call_function" and node.target in reads:
+            if node.users or node.op != "call_function":
+                continue
+            reads = node.target is getattr and node.args[1] not in COMPUTED
+            if (
+                reads
+                or node.target is hooks.original_grad_mode
+                or (node.target is operator.getitem and node in parts)
+            ):
                 self.graph.erase_node(node)
 
     # ------------------------------------------------------------------ what the hooks ask
