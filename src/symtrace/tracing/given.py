@@ -24,10 +24,16 @@ __all__ = ["asks_for_none", "guard_given"]
 _ANY = frozenset({operator.is_, operator.is_not, operator.eq, operator.ne, operator.not_, operator.truth})
 """Operators that take None, too."""
 
+_JUMPS = frozenset(number for name, number in dis.opmap.items() if name.endswith("_NONE"))
+_COMPARING = frozenset({dis.opmap["IS_OP"], dis.opmap["COMPARE_OP"]})
+
 
 @cached_by_code
 def asks_for_none(code: CodeType) -> bool:
     """Tell whether a function asks of a variable whether it is None."""
+    used = set(code.co_code[::2])
+    if used.isdisjoint(_JUMPS) and (used.isdisjoint(_COMPARING) or None not in code.co_consts):
+        return False
     loaded = None
     before = ""
     for item in dis.get_instructions(code):

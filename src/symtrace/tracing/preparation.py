@@ -159,7 +159,7 @@ class Preparation(Watcher):
                 self._patches.patch(place, name, keeping)
                 continue
             if not name:
-                self._asks_for_none |= asks_for_none(code)
+                self._asks_for_none = self._asks_for_none or asks_for_none(code)
             self._snapshot.watch_global(place, name)
             if id(place.get(name)) in CLOCKS:
                 self._patches.patch(place, name, patch_clock)

@@ -26,7 +26,7 @@ def definition_of(code: CodeType) -> _Definition | None:
     lines = linecache.getlines(code.co_filename)
     if not lines or code.co_firstlineno > len(lines):
         return None
-    tree = _parsed(lines, 1) if code.co_name == "<lambda>" else _block(lines, code.co_firstlineno)
+    tree = _parsed(lines, 1) if code.co_name == "<lambda>" else _block(lines, code)
     if tree is None:
         return None
     count = code.co_argcount + code.co_kwonlyargcount
@@ -46,15 +46,52 @@ def definition_of(code: CodeType) -> _Definition | None:
     return matching[0] if len(matching) == 1 else None
 
 
-def _block(lines: list[str], first: int) -> ast.Module | None:
-    """Return the tree of the function that starts at a line: the whole file takes many times as long."""
+def _block(lines: list[str], code: CodeType) -> ast.Module | None:
+    """Return the tree of a function: the whole file takes many times as long."""
+    first = code.co_firstlineno
+    block = _indented(lines, code)
+    tree = None if block is None else _parsed_at(block, first)
+    if tree is not None:
+        return tree
     try:
         block = inspect.getblock(lines[first - 1 :])
     except (IndentationError, SyntaxError):
         return _parsed(lines, 1)
+    return _parsed_at(block, first) or _parsed(lines, 1)
+
+
+def _indented(lines: list[str], code: CodeType) -> list[str] | None:
+    """Return the lines of a function up to the first that is indented less, if that is told by looking at lines.
+
+    `inspect.getblock` splits them into tokens, which takes as long as the rest.
+    """
+    last = _last_line(code)
+    if last <= code.co_firstlineno:
+        return None
+    depth = _depth(lines[code.co_firstlineno - 1])
+    for number in range(last, len(lines)):
+        line = lines[number].strip()
+        if line and not line.startswith("#") and _depth(lines[number]) <= depth:
+            return lines[code.co_firstlineno - 1 : number]
+    return lines[code.co_firstlineno - 1 :]
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _last_line(code: CodeType) -> int:
+    """Return the last line that code has an instruction of, that of functions inside included."""
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    inside = [_last_line(const) for const in code.co_consts if type(const) is CodeType]
+    return max([code.co_firstlineno, *lines, *inside])
+
+
+def _parsed_at(block: list[str], first: int) -> ast.Module | None:
+    """Return the tree of the lines of a function that starts at line `first`."""
     if block[0][:1].isspace():
-        return _parsed(["if True:\n", *block], first - 1) or _parsed(lines, 1)
-    return _parsed(block, first) or _parsed(lines, 1)
+        return _parsed(["if True:\n", *block], first - 1)
+    return _parsed(block, first)
 
 
 def _parsed(lines: list[str], first: int) -> ast.Module | None:
