@@ -9,7 +9,7 @@ import torch
 
 from ..ir import Node, map_arg
 from ..ops import effects
-from ..values import FakeTensor, FakeTensorMode, outside_modes
+from ..values import DirectMode, FakeTensor, FakeTensorMode, outside_modes
 from .hooks import unwatched
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Known:
 
     def _fake_mode(self) -> FakeTensorMode:
         if self._mode is None:
-            self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+            self._mode = DirectMode(allow_non_fake_inputs=True)
         return self._mode
 
     def _fake(self, value: Any) -> Any:

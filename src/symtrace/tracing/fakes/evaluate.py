@@ -9,7 +9,7 @@ from typing import Any
 import torch
 import torch.utils._pytree as pytree  # the public home of pytrees, underscore and all (torch 2.13, 2.14)
 
-from ...values import DATA_DEPENDENT, FakeTensor, FakeTensorMode, fake_on, outside_modes
+from ...values import DATA_DEPENDENT, DirectMode, FakeTensor, fake_on, outside_modes
 from ..frames import untraced
 from ..hooks import real_size, unwatched
 from ..proxy import Proxy
@@ -47,7 +47,7 @@ class Evaluator:
 
     def __init__(self, results: Results) -> None:
         self._results = results
-        self.mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self.mode = DirectMode(allow_non_fake_inputs=True)
         self._real: dict[int, torch.Tensor] = {}
         self._fakes: dict[int, tuple[torch.Tensor, FakeTensor]] = {}
         self._others: dict[int, Any] = {}
