@@ -165,8 +165,10 @@ class _Numbering:
             known = self.as_written.setdefault(written, node)
         except TypeError:  # a target that can't be hashed
             return node
-        if known is not node or node.op in ("get_attr", "call_module"):
-            return known
+        if known is not node:
+            return self.first.get(known, known)  # the other may have gone itself for one in another spelling
+        if node.op in ("get_attr", "call_module"):
+            return node
         used = frozenset(self.first.get(other, other) for other in node.all_input_nodes)
         alike = self.alike.setdefault((head(node, False), used, state), _Alike())
         shape = (node.op, node.target, *_shape(written[2:4]))

@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 from ..analysis import Decisions, EffectAnalysis
-from ..ir import Graph, Node, all_graphs, regions_of
+from ..ir import Graph, Node, regions_of
 from ..ops import effects, program
-from .touched import Touched, is_quiet_in_evaluation, touched_by
+from .touched import Touched, checks, is_quiet_in_evaluation, touched_by
 
 __all__ = ["LateGuards", "Rollback"]
 
@@ -32,7 +32,7 @@ class LateGuards:
         self._graph = graph
         self._module_of = module_of
         self._touched: Touched | None = None
-        if not any(map(_checks, graph.nodes)):  # as in most graphs: effects are not looked up for nothing
+        if not any(map(checks, graph.nodes)):  # as in most graphs: effects are not looked up for nothing
             return
         analysis = EffectAnalysis(graph, any_mode=True)
         owners: dict[int, nn.Module] = {}
@@ -42,7 +42,7 @@ class LateGuards:
         for node in graph.nodes:
             if node.op in ("placeholder", "get_attr", "output"):
                 continue
-            if _checks(node):
+            if checks(node):
                 self._always = self._always or has_changed or bool(regions_of(node))
                 self._in_training = list(changing)
                 self._flags = list(owners.values()) if by_flags else []
@@ -134,20 +134,6 @@ def _changes(node: Node, analysis: EffectAnalysis) -> bool:
     if effect.random or effect.impure or effect.writes_state or effect.barrier:
         return True
     return None in analysis.writes(node)
-
-
-def _checks(node: Node) -> bool:
-    """Tell whether a node is a guard, or has regions with one."""
-    if node.target is program.guard:
-        return True
-    if len(node.args) < 4:  # fewer than any node with regions has
-        return False
-    return any(
-        inner.target is program.guard
-        for region in regions_of(node)
-        for graph in all_graphs(region.graph)
-        for inner in graph.nodes
-    )
 
 
 class Rollback:

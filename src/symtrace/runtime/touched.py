@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from ..analysis import EffectAnalysis
 from ..ir import Graph, Node, all_graphs, regions_of
 from ..ops import program
 from ..ops.module_effects import module_effect
+from ..ops.reach import reaches_only_arguments
 
-__all__ = ["Touched", "is_quiet_in_evaluation", "tensors_of_module", "touched_by"]
+__all__ = ["Touched", "checks", "is_quiet_in_evaluation", "tensors_of_module", "touched_by"]
 
 _PLAIN = (torch.Tensor, list, tuple, dict)
 _HARMLESS = (
@@ -67,7 +68,7 @@ class Touched:
 
 
 def touched_by(graph: Graph, module_of: Callable[[str], Any]) -> Touched:
-    """Return what the calls of a graph may write to.
+    """Return what the calls of a graph may write to before its last guard: what comes behind is not undone.
 
     Args:
         graph: The graph.
@@ -78,9 +79,9 @@ def touched_by(graph: Graph, module_of: Callable[[str], Any]) -> Touched:
     values: dict[str, None] = {}
     modules: dict[str, bool] = {}
     writes = False
-    for inner in all_graphs(graph):
+    for inner, nodes in _before_last_guard(graph):
         analysis = EffectAnalysis(inner, any_mode=True)
-        for node in inner.nodes:
+        for node in nodes:
             if node.op == "get_attr":
                 if not all(_sets_attribute(node, user) for user in node.users):
                     values[node.target] = None
@@ -92,12 +93,70 @@ def touched_by(graph: Graph, module_of: Callable[[str], Any]) -> Touched:
                 continue  # so are dicts of tensors, such as caches; no tensor is written to
             else:
                 effect = analysis.effect(node)
+                if effect.impure and _writes_to_new_only(node, analysis):
+                    continue
                 if effect.impure:
                     return Touched(True)
                 if effect.writes_state:
                     modules[node.target] = is_quiet_in_evaluation(module_of(node.target))
                 writes = writes or bool(effect.mutates and None in analysis.writes(node))
     return Touched(False, tuple(values) if writes else None, tuple(modules.items()))
+
+
+def _before_last_guard(graph: Graph) -> Iterator[tuple[Graph, list[Node]]]:
+    """Yield the graph and those of its regions, with the nodes that run before the last guard or along with it."""
+    nodes = list(graph.nodes)
+    while nodes and not checks(nodes[-1]):
+        nodes.pop()
+    yield graph, nodes
+    for node in nodes:
+        for region in regions_of(node):
+            for inner in all_graphs(region.graph):
+                yield inner, list(inner.nodes)
+
+
+def checks(node: Node) -> bool:
+    """Tell whether a node is a guard, or has regions with one.
+
+    Args:
+        node: The node.
+    """
+    if node.target is program.guard:
+        return True
+    if len(node.args) < 4:  # fewer than any node with regions has
+        return False
+    return any(
+        inner.target is program.guard
+        for region in regions_of(node)
+        for graph in all_graphs(region.graph)
+        for inner in graph.nodes
+    )
+
+
+def _writes_to_new_only(node: Node, analysis: EffectAnalysis) -> bool:
+    """Tell whether a function of the program's can write to no more than what the calls before it have made."""
+    if node.op != "call_function" or not reaches_only_arguments(node.target):
+        return False
+    if any(not isinstance(leaf, _GIVEN) for leaf in pytree.tree_leaves((node.args, dict(node.kwargs)))):
+        return False
+    seen: set[Node] = set()
+    stack = node.all_input_nodes
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        effect = analysis.effect(value)
+        if value.op in ("placeholder", "get_attr") or effect.impure or effect.mutates:
+            return False
+        if effect.returns_alias:
+            if value.op == "call_module":
+                return False
+            stack += value.all_input_nodes
+    return True
+
+
+_GIVEN = (Node, int, float, complex, str, type(None), torch.dtype, torch.device)
 
 
 def _sets_attribute(owner: Node, user: Node) -> bool:

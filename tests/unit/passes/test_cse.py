@@ -59,6 +59,7 @@ def no_grad_between(x):
         (lambda x: torch.sin(x) + torch.sin(x), 1),
         (lambda x: torch.sin(x) + x.sin(), 1),
         (lambda x: torch.sum(x, 0) + torch.sum(x, dim=0), 1),
+        (lambda x: (torch.sin(x) + x.sin()) * (torch.sin(x) - x.sin()), 3),
         (lambda x: torch.cos(torch.sin(x)) + torch.cos(torch.sin(x)), 2),
         (lambda x: (x + 1) * (x + 1.0), 0),
         (lambda x: (x + 1) * (x + True), 0),

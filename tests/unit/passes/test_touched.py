@@ -6,6 +6,7 @@ from torch import nn
 
 import symtrace
 from symtrace import GuardError
+from symtrace.ops import program
 from symtrace.runtime.graph import find_module
 from symtrace.runtime.rollback import LateGuards
 from symtrace.runtime.touched import touched_by
@@ -101,7 +102,9 @@ def test_all_is_copied_when_a_call_is_not_known():
     model = Base()
     graph = symtrace.Graph()
     x = graph.placeholder("x")
-    graph.output(graph.call_function(len, (graph.call_function(unknown, (x,)),)))
+    size = graph.call_function(len, (graph.call_function(unknown, (x,)),))
+    graph.call_function(program.guard, (size, 2, "len(x) is 2"))
+    graph.output(size)
     gm = symtrace.GraphModule.from_module(model, graph)
     touched = touched_by(gm.graph, lambda path: find_module(gm, path))
     assert touched.everything
@@ -110,6 +113,66 @@ def test_all_is_copied_when_a_call_is_not_known():
 
 def unknown(x):
     return x
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.tanh(x) * 2
+
+
+HELD = nn.Linear(3, 3)
+
+
+class Reaching(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        HELD.weight.data.add_(1)
+        return x
+
+
+class Applies(Base):
+    def __init__(self, function, of_input=False):
+        super().__init__()
+        self.function, self.of_input, self.held = function, of_input, HELD
+
+    def forward(self, x):
+        y = self.function.apply(x if self.of_input else self.linear(x))
+        return self.held(y * 2) if y.dtype == torch.float32 else y
+
+
+@pytest.mark.parametrize(
+    ("model", "everything"),
+    [(Applies(Scaled), False), (Applies(Scaled, True), True), (Applies(Reaching), True)],
+)
+def test_a_function_of_the_programs_that_reaches_nothing_writes_to_nothing(model, everything):
+    gm = symtrace.capture(model, (torch.rand(2, 3),))
+    assert gm._checks_late()
+    touched = touched_by(gm.graph, lambda path: find_module(gm, path))
+    assert touched.everything == everything
+    if not everything:
+        assert touched.tensors(gm, (), lambda path: find_module(gm, path)) == []
+
+
+def test_what_a_refused_function_has_written_is_put_back():
+    gm = symtrace.capture(Applies(Reaching), (torch.rand(2, 3),)).double()
+    before = gm.held.weight.clone()
+    with pytest.raises(GuardError):
+        gm(torch.rand(2, 3, dtype=torch.float64))
+    assert torch.equal(gm.held.weight, before)
+
+
+def test_nothing_is_copied_for_what_comes_behind_the_last_guard():
+    graph = symtrace.Graph()
+    x = graph.placeholder("x")
+    graph.call_method("add_", (x, 1))
+    graph.call_function(program.guard, (graph.call_function(len, (x,)), 2, "len(x) is 2"))
+    graph.output(graph.call_function(unknown, (x,)))
+    gm = symtrace.GraphModule.from_module(Base(), graph)
+    touched = touched_by(gm.graph, lambda path: find_module(gm, path))
+    assert not touched.everything
+    x = torch.zeros(2)
+    assert touched.tensors(gm, (x,), lambda path: None) == [x]
 
 
 class WritesFreshTensor(Base):
