@@ -58,15 +58,21 @@ def command(
 
 
 def _list_passes() -> None:
-    from dataclasses import fields
+    from dataclasses import MISSING, fields
 
-    from ..passes import available_passes
+    from ..passes.registry import available_passes, unusable_passes
 
     for name, cls in available_passes().items():
-        summary = (cls.__doc__ or "").strip().splitlines()[0]
-        click.echo(f"{name}\n    {summary}")
+        click.echo(name)
+        for line in (cls.__doc__ or "").strip().splitlines()[:1]:
+            click.echo(f"    {line}")
         for option in fields(cls):
+            if option.default is MISSING:
+                click.echo(f"    {option.name.replace('_', '-')}")
+                continue
             default = (
                 str(option.default).lower() if isinstance(option.default, bool) else repr(option.default)
             )
             click.echo(f"    {option.name.replace('_', '-')}={default}")
+    for name, reason in unusable_passes().items():
+        click.echo(f"{name}: not usable: {reason}", err=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import importlib
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .core import Pass
 from .errors import PassError
 
-__all__ = ["GROUP", "available_passes", "find_pass", "make_pass", "register_pass"]
+__all__ = ["GROUP", "available_passes", "find_pass", "make_pass", "register_pass", "unusable_passes"]
 
 GROUP = "symtrace.passes"
 """Group of entry points under which other packages offer passes: a name, and the class it stands for."""
@@ -69,13 +69,27 @@ def _offered() -> dict[str, Any]:
 
 
 def available_passes() -> dict[str, type[Pass]]:
-    """Return every known pass by its name, in alphabetical order.
+    """Return every known pass by its name, in alphabetical order; what is offered and broken is left out.
 
     >>> "dce" in available_passes()
     True
     """
-    names = sorted({*_BUILTIN, *_REGISTERED, *_offered()})
+    names = sorted({*_BUILTIN, *_REGISTERED, *_offered()} - unusable_passes().keys() | _BUILTIN.keys())
     return {name: find_pass(name) for name in names}
+
+
+def unusable_passes() -> dict[str, str]:
+    """Return what other packages offer and can't be used, by its name, with the reason."""
+    found: dict[str, str] = {}
+    for name, point in _offered().items():
+        if name in _BUILTIN:
+            found[name] = f"the entry point {point.value!r} has a name that is taken"
+        elif name not in _REGISTERED:
+            try:
+                _loaded(name, point)
+            except PassError as error:
+                found[name] = error.diagnostic.message
+    return found
 
 
 def find_pass(name: str) -> type[Pass]:
@@ -86,7 +100,8 @@ def find_pass(name: str) -> type[Pass]:
             point of the group `symtrace.passes`.
 
     Raises:
-        PassError: There is none (ST241); the message names the nearest ones.
+        PassError: There is none, or the package that offers it is broken (ST241); the message names the nearest
+            ones, or what is wrong.
     """
     if name in _BUILTIN:
         module, cls = _BUILTIN[name]
@@ -101,9 +116,22 @@ def find_pass(name: str) -> type[Pass]:
             known = sorted({*_BUILTIN, *_REGISTERED, *offered})
             nearest = difflib.get_close_matches(name, known, 3) or known
             raise PassError("ST241", name=name, nearest=", ".join(nearest))
-        found = offered[name].load()
+        return _loaded(name, offered[name])
+    return cast("type[Pass]", found)
+
+
+def _loaded(name: str, point: Any) -> type[Pass]:
+    """Return the class that an entry point stands for."""
+    try:
+        found = point.load()
+    except Exception as error:  # the package of others may fail in any way
+        reason = f"the entry point {point.value!r} can't be loaded: {type(error).__name__}: {error}"
+        raise PassError("ST241", name=name, nearest=reason) from error
     if not (isinstance(found, type) and issubclass(found, Pass)):
         raise PassError("ST241", name=name, nearest=f"the entry point gives {found!r}, which is no Pass")
+    if found.name != name:  # a pipeline is written with the names of its passes, and has to be read again
+        reason = f"the entry point gives {found.__qualname__}, whose own name is {found.name!r}"
+        raise PassError("ST241", name=name, nearest=reason)
     return found
 
 

@@ -255,20 +255,6 @@ def test_a_registered_pass_is_found_by_name(monkeypatch):
         register_pass(type("Dce", (Swap,), {"name": "dce"}))
 
 
-def test_entry_points_of_other_packages_are_found(monkeypatch):
-    class Point:
-        name = "theirs"
-
-        def load(self):
-            return Once
-
-    monkeypatch.setattr(
-        "importlib.metadata.entry_points", lambda group: [Point()] if group == "symtrace.passes" else []
-    )
-    assert find_pass("theirs") is Once
-    assert "theirs" in available_passes()
-
-
 def test_a_pass_after_which_the_example_does_not_run_is_refused():
     def spoil(gm):
         node = gm.graph.node("add")
