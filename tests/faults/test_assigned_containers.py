@@ -97,9 +97,10 @@ def test_what_is_filled_after_it_was_assigned_is_there_after_each_call(fill, doo
         assert_same(module, model, x)
 
 
-def test_a_container_of_one_way_is_filled_on_that_way():
+@pytest.mark.parametrize("examples", [None, (torch.ones(1, 2),)], ids=["capture", "examples"])
+def test_a_container_of_one_way_is_filled_on_that_way(examples):
     model = Filled(on_one_way)
-    module = symtrace.capture(model)
+    module = symtrace.capture(model, examples)
     for mode in (True, False, True):
         assert_same(module.train(mode), model.train(mode), torch.randn(1, 2))
 
@@ -114,9 +115,8 @@ def after_both_ways(self, x):
     return x
 
 
-@pytest.mark.parametrize("fill", [on_one_way, after_both_ways], ids=lambda fill: fill.__name__)
-def test_where_one_way_cannot_be_kept_the_other_is_right_and_the_flag_is_guarded(fill):
-    model = Filled(fill)
+def test_where_one_way_cannot_be_kept_the_other_is_right_and_the_flag_is_guarded():
+    model = Filled(after_both_ways)
     module = symtrace.capture(model, (torch.ones(1, 2),))
     assert_same(module, model, torch.randn(1, 2))
     with pytest.raises(GuardError, match="training"):

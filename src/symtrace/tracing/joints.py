@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
     from .state import Paths
 
-__all__ = ["Joints", "SeveralKinds", "asks_for_flag"]
+__all__ = ["NOT_WRITTEN", "Joints", "SeveralKinds", "asks_for_flag"]
 
-_MISSING = object()
+NOT_WRITTEN = object()
+_READ_AGAIN = object()
 
 
 class Joints(Optionals):
@@ -43,7 +44,6 @@ class Joints(Optionals):
         _is_proxy: Callable[[Any], bool]
         _kinds: dict[Node, type]
         _paths: Paths
-        _rereads: set[Node]
         _written: dict[tuple[int, str], Any]
         _replaced: dict[int, Any]
         _snapshot: Snapshot
@@ -75,7 +75,7 @@ class Joints(Optionals):
             for name, before in tables.items():
                 if name == "_written":
                     now = self._written
-                    level.written |= {key for key in now if now[key] is not before.get(key, _MISSING)}
+                    level.written |= {key for key in now if now[key] is not before.get(key, NOT_WRITTEN)}
                 elif name == "_replaced":
                     level.replaced = {key: one for key, one in self._replaced.items() if key not in before}
                 setattr(self, name, before)
@@ -98,14 +98,23 @@ class Joints(Optionals):
         return {name: copy.copy(getattr(self, name)) for name in names}
 
     def forget_written(self, written: set[Any]) -> None:
-        """Have attributes read again that a region may have written."""
-        for identity, name in written:
-            path = self._paths.modules[identity][0]
-            for level in self.levels:
-                level.written.add((identity, name))
-            value = self.create_proxy("get_attr", f"{path}.{name}" if path else name, (), {})
-            self._written[identity, name] = value
-            self._rereads.add(self.create_arg(value))
+        """Have attributes read again that a region may have written, if the program reads them."""
+        for level in self.levels:
+            level.written |= written
+        self._written.update(dict.fromkeys(written, _READ_AGAIN))
+
+    def written_value(self, key: tuple[int, str]) -> Any:
+        """Return what the program has assigned to an attribute; `NOT_WRITTEN` if it has not.
+
+        Args:
+            key: Identity of the module, and name of the attribute.
+        """
+        value = self._written.get(key, NOT_WRITTEN)
+        if value is _READ_AGAIN:
+            path = self._paths.modules[key[0]][0]
+            value = self.create_proxy("get_attr", f"{path}.{key[1]}" if path else key[1], (), {})
+            self._written[key] = value
+        return value
 
     def note_replaced(self, replaced: dict[int, Any], node: Node) -> None:
         """Have tensors of modules read before a node that may put others in their place."""

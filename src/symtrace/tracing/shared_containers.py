@@ -34,12 +34,13 @@ def make_shared(tracer: Watcher, result: Any) -> None:
     Cost: linear in what is returned and kept, times the attributes that keep it for containers in several places.
     """
     kept = tracer._assigned.entries()
-    reached = _Reached(tracer, [result, *[entry.value for entry in kept]])
+    originals = {id(one.copied): one.before for entry in kept for one in entry.originals}
+    reached = _Reached(tracer, [result, *[entry.value for entry in kept]], originals)
     given = [value for identity, value in reached.seen.items() if identity in tracer.given]
     shared = [*given, *(value for value in reached.several_times() if id(value) not in tracer.given)]
     if not shared:
         return
-    parts = [(entry, _Reached(tracer, [entry.value]).seen) for entry in kept]
+    parts = [(entry, _Reached(tracer, [entry.value], originals).seen) for entry in kept]
     for value in shared:
         keeping = [entry for entry, seen in parts if id(value) in seen]
         if any(entry.depth for entry in keeping):
@@ -65,10 +66,17 @@ def _make(tracer: Watcher, value: Any) -> None:
 
 
 class _Reached:
-    """What is reached from some values, through containers and through objects that hold traced values."""
+    """What is reached from some values, through containers and through objects that hold traced values.
 
-    def __init__(self, tracer: Watcher, places: list[Any]) -> None:
+    Args:
+        tracer: The tracer.
+        places: The values.
+        originals: What stands for a container in its place, by identity.
+    """
+
+    def __init__(self, tracer: Watcher, places: list[Any], originals: dict[int, Any]) -> None:
         self._tracer = tracer
+        self._originals = originals
         self.seen: dict[int, Any] = {}
         self._order: list[Any] = []
         self._again: set[int] = set()
@@ -80,6 +88,8 @@ class _Reached:
         return [value for value in self._order if id(value) in self._again]
 
     def _visit(self, value: Any) -> None:
+        while id(value) in self._originals:
+            value = self._originals[id(value)]
         cls = type(value)
         if cls in ATOMS or issubclass(cls, torch.Tensor | nn.Module | type) or self._tracer._is_proxy(value):
             return

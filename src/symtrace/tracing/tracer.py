@@ -461,7 +461,7 @@ class Tracer(Preparation):
             self._refuse_leaked(leaked)  # in which it was kept
             raise unplaced
         if self.keeps_control_flow:
-            drop_unused(self.graph, self._rereads)
+            drop_unused(self.graph)
         if self.record_stack_traces:
             self._note_stack_traces()
         if drawn is not None:

@@ -26,7 +26,7 @@ from .frames import is_compared_by_identity, is_own, looks_up, returned_length, 
 from .given import guard_given
 from .guards import add_guard
 from .identity import answer_question
-from .joints import Joints, asks_for_flag
+from .joints import NOT_WRITTEN, Joints, asks_for_flag
 from .kinds import class_matches, names_tensor_type, rests_on_dtype
 from .known import Unknown
 from .later import LATER, OF_FUNCTION, run_unseen
@@ -40,7 +40,6 @@ from .transforms import checkpointed
 
 __all__ = ["Watcher", "asks_for_flag"]
 
-_MISSING = object()
 _BACKWARD = ("backward", torch.autograd.backward)
 _TENSOR_NAMES = frozenset(dir(torch.Tensor))
 _NUMBERS = frozenset({torch.Size, int, float, bool})
@@ -68,7 +67,6 @@ class Watcher(Joints):
         self._accesses: dict[int, list[str]] = {}
         self._parameters: dict[str, Any] = {}
         self._written: dict[tuple[int, str], Any] = {}
-        self._rereads: set[Node] = set()
         self._ran_backward = self._asks_for_none = False
         self._asked_class: set[Node] = set()
         self._handed_out: set[tuple[int, bool]] = set()
@@ -173,8 +171,8 @@ class Watcher(Joints):
         return self.call_module(mod, forward, args, kwargs)
 
     def _on_getattr(self, mod: nn.Module, name: str, value: Any) -> Any:
-        written = self._written.get((id(mod), name), _MISSING) if self._written else _MISSING
-        if written is not _MISSING:
+        written = self.written_value((id(mod), name)) if self._written else NOT_WRITTEN
+        if written is not NOT_WRITTEN:
             return written
         names = self._paths.modules.get(id(mod))
         if names is None:
@@ -192,8 +190,8 @@ class Watcher(Joints):
             self._accesses.setdefault(id(module), []).append(f"{prefix}.{name}" if prefix else name)
 
     def _on_training(self, mod: nn.Module, value: bool) -> Any:
-        written = self._written.get((id(mod), "training"), _MISSING)
-        if written is not _MISSING:
+        written = self.written_value((id(mod), "training"))
+        if written is not NOT_WRITTEN:
             return written
         names = self._paths.modules.get(id(mod))
         if names is None:
@@ -236,7 +234,7 @@ class Watcher(Joints):
             path = self._paths.tensors[id(before)]
             self._replaced[id(before)] = Replaced(before, path, write.node, (id(mod), name))
         self._written[id(mod), name] = value
-        self._assigned.note(mod, name, value, len(self.levels), write.node)
+        self._assigned.note(mod, name, value, len(self.levels), write.node, self.versions)
 
     def _note_table(self, name: str, code: types.CodeType) -> None:
         """Note that a function of the program looks into the tables of modules, where assignments are not seen.
@@ -306,7 +304,8 @@ class Watcher(Joints):
     def _current_tensor(self, tensor: Any) -> Any:
         """Return what the program has put in the place of a tensor of a module."""
         replaced = self._replaced.get(id(tensor))
-        return tensor if replaced is None else self._written.get(replaced.key, tensor)
+        written = NOT_WRITTEN if replaced is None else self.written_value(replaced.key)
+        return tensor if written is NOT_WRITTEN else written
 
     def _on_delattr(self, mod: nn.Module, name: str) -> bool:
         if id(mod) not in self._paths.modules:
@@ -315,8 +314,8 @@ class Watcher(Joints):
 
     def _on_state_read(self, mod: nn.Module, name: str, value: Any) -> Any:
         """A read of a plain attribute that the program also writes: it is not the same at each call."""
-        written = self._written.get((id(mod), name), _MISSING)
-        if written is not _MISSING:
+        written = self.written_value((id(mod), name))
+        if written is not NOT_WRITTEN:
             return written
         names = self._paths.modules.get(id(mod))
         if names is None:

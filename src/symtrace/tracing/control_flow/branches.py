@@ -218,10 +218,13 @@ class _Decision:
         if first.raised or second.raised:
             tracer.settle(facts[first.raised])
         if self._dead is None:
-            return result, None
-        if self._is_state:
-            return (*result[:3], variables.write_back(result[3], ways)), None
-        return variables.write_back(result, ways), None
+            written = result
+        elif self._is_state:
+            written = (*result[:3], variables.write_back(result[3], ways))
+        else:
+            written = variables.write_back(result, ways)
+        tracer._assigned.settle(len(tracer.levels))
+        return written, None
 
     def _own(self, variables: Variables, path: RecordedPath, which: int) -> Any:
         """Return what a path gives, with the containers of the program where they are as they were."""

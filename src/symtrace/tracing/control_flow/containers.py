@@ -31,6 +31,7 @@ __all__ = [
     "is_alike",
     "put_in",
     "refuse_holders",
+    "refuse_kept",
     "refuse_seen",
     "refuse_twice",
     "watched",
@@ -460,6 +461,11 @@ def refuse_seen(tracer: Watcher, made: list[Any], known: tuple[Any, ...]) -> Non
     """
     if not made:
         return
+    kept = tracer._assigned.keeps(made)
+    if kept is not None:
+        raise refusal(
+            tracer, f"keeps a container in `{kept}` on one way of a decision, and uses it afterwards"
+        )
     frames = _frames(tracer)
     ours = {id(one) for one in (*known, *made)} | {id(vars(one)) for one in made if is_record(type(one))}
     inside = {id(one) for one in made}
@@ -469,6 +475,18 @@ def refuse_seen(tracer: Watcher, made: list[Any], known: tuple[Any, ...]) -> Non
     for one in made:
         if tracer._snapshot.watches(one) or _is_held(one, ours, frames):
             raise refusal(tracer, _CHANGES + ", which something else holds as well")
+
+
+def refuse_kept(tracer: Watcher, containers: list[Any]) -> None:
+    """Stop where an attribute that was assigned holds one of some containers, in whose place another stands.
+
+    Raises:
+        TraceError: ST033.
+    """
+    kept = tracer._assigned.keeps(containers)
+    if kept is not None:
+        what = f"keeps a container in `{kept}` on one way of a decision or in a loop, and uses it afterwards"
+        raise refusal(tracer, what)
 
 
 def refuse_twice(tracer: Watcher, made: list[Any], values: list[Any]) -> None:

@@ -11,7 +11,7 @@ from ...ops import program
 from ...ops.control_flow import for_each, while_loop
 from ..since import last_node
 from ..snapshot import Entries, Items
-from .containers import changed, put_in, refuse_holders, watched
+from .containers import changed, put_in, refuse_holders, refuse_kept, watched
 from .iterables import Open
 from .levels import Level, Raised, erase_since, refusal
 from .places import Box, Found, Place, boxed, holders_of, put, unboxed, with_places
@@ -430,11 +430,13 @@ class _Loop:
             else:
                 self._refuse_held(position)
             start = end
+        tracer._assigned.settle(len(tracer.levels))
         return (*result[:3], tuple(variables))
 
     def _refuse_held(self, position: int) -> None:
         """Stop where a variable may still have a list or dict after the loop that something else holds as well."""
         known = [self._before[3], *self._known]
+        refuse_kept(self._tracer, [one.given for one in self._kept if one.position == position])
         for one in self._kept:
             if one.position == position:
                 refuse_holders(self._tracer, one.before, tuple(known), callers=True, places=self._places)

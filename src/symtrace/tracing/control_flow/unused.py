@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
 
 from ...ir import Graph, Node, region_uses
 from ...ir.dead import eliminate_dead
@@ -11,16 +10,12 @@ from ...ir.dead import eliminate_dead
 __all__ = ["drop_unused"]
 
 
-def drop_unused(graph: Graph, rereads: Collection[Node]) -> None:
+def drop_unused(graph: Graph) -> None:
     """Let decisions give, and loops carry, only what is used; what they compute stays, since it may raise.
-
-    Args:
-        graph: The graph of the program.
-        rereads: Reads of attributes that a way or round may have assigned, which the program need not read.
 
     Cost: linear.
     """
-    eliminate_dead(graph, lambda node: node in rereads or _is_result(node))
+    eliminate_dead(graph, _is_result)
 
 
 def _is_result(node: Node) -> bool:
