@@ -215,9 +215,26 @@ class Both:
     b: torch.Tensor
 
 
+def beside_a_pattern(x: Any) -> Any:
+    match x:
+        case [first, _]:
+            found = first
+        case _:
+            found = 0
+    return found + 1 if x[0] is x[1] else found
+
+
+IN_A_LAMBDA = lambda x: x[0] + 1 if x[-1] is not x[0] else x[0]  # noqa: E731
+WITHOUT_TEXT: dict[str, Any] = {}
+exec("def of_items(x): return x[0].a + 1 if x[0].a is x[1]['b'] else x[0].a", WITHOUT_TEXT)  # noqa: S102
+
+
 @pytest.mark.parametrize(
     ("program", "inputs"),
     [
+        (beside_a_pattern, lambda a, b: ([a, b],)),
+        (IN_A_LAMBDA, lambda a, b: ([a, b],)),
+        (WITHOUT_TEXT["of_items"], lambda a, b: ([Both(a, a), {"b": b}],)),
         (in_a_list, lambda a, b: ([a, b],)),
         (in_a_list, lambda a, b: ((a, b),)),
         (is_not, lambda a, b: ([a, b],)),
@@ -242,6 +259,19 @@ def test_parts_of_inputs_that_the_program_compares_by_is_are_two_at_each_call(
         captured(*inputs(x, x))
     with pytest.raises(fx.errors.DataDependentError, match="ST013"):
         fx.capture(program, inputs(x, x))
+
+
+@pytest.mark.parametrize(
+    ("example", "other"), [(2, len), (2.0, len), (None, len), (tensor(), len), (nn.ReLU(), 2)]
+)
+def test_what_can_be_called_is_asked_at_each_call(example: Any, other: Any) -> None:
+    def program(x: torch.Tensor, f: Any) -> torch.Tensor:
+        return x + 1 if callable(f) else x
+
+    captured = fx.capture(program, (tensor(), example))
+    assert captured(tensor(), example).equal(program(tensor(), example))
+    with pytest.raises(fx.GuardError):
+        captured(tensor(), other)
 
 
 def test_a_class_that_nothing_asks_for_is_free() -> None:

@@ -31,6 +31,7 @@ __all__ = [
     "installed",
     "is_tracing",
     "original_call",
+    "original_callable",
     "original_isinstance",
     "original_len",
     "real_size",
@@ -231,12 +232,12 @@ def _isinstance(value: Any, classes: Any) -> bool:
 def _callable(value: Any) -> bool:
     tracer = _active.tracer
     if tracer is not None and tracer._is_proxy(value):
-        return False
-    return _original_callable(value)
+        return tracer._on_callable(value)
+    return original_callable(value)
 
 
-_original_callable = builtins.callable
-_callable.__wrapped__ = _original_callable  # type: ignore[attr-defined]
+original_callable = builtins.callable
+_callable.__wrapped__ = original_callable  # type: ignore[attr-defined]
 _isinstance.__wrapped__ = original_isinstance  # type: ignore[attr-defined]
 
 

@@ -24,6 +24,7 @@ from .blame import data_dependent, here, trace_error
 from .code_cache import cached_by_code
 from .control_flow.levels import refusal
 from .frames import is_own, is_programs
+from .operands import UNSEEN, Operand, comparisons, operand_value
 from .proxy import Proxy
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ __all__ = [
     "asks",
     "asks_class",
     "comes_from_region",
-    "compares_parts",
     "may_be_one",
     "none_questions",
     "questions_of",
@@ -43,8 +43,8 @@ __all__ = [
     "watching_questions",
 ]
 
-Question = tuple[str, tuple[str, ...]]
-"""What is asked, `"is"` or `"match"`, and the local variables it is asked of."""
+Question = tuple[str, tuple[Operand, ...]]
+"""What is asked, `"is"` or `"match"`, and the local variables, or parts of them, it is asked of."""
 
 _Ask = Callable[[str, list[Any]], None]
 
@@ -55,24 +55,25 @@ def questions_of(code: CodeType) -> dict[int, Question]:
     if not any(name in _OPCODES for name in code.co_code[::2]):
         return {}
     found: dict[int, Question] = {}
-    before: list[tuple[str, ...] | None] = []
+    loaded: list[str | None] = []
     names: list[str] = []
+    for offset, pair in comparisons(code).items():
+        asked = tuple([operand for operand in pair if operand.root])
+        of_results = any(operand.root is None for operand in pair)
+        of_classes = any(operand.path[-1:] == ("__class__",) for operand in asked)
+        if asked and not of_results and not of_classes and (len(asked) == 2 or not asked[0].path):
+            found[offset] = "is", asked
     for item in dis.get_instructions(code):
         name = item.opname
         if name in ("CACHE", "EXTENDED_ARG", "NOP"):
             continue
-        if name == "IS_OP":
-            operands = [operand for operand in before[-2:] if operand is not None]
-            variables = tuple(variable for operand in operands for variable in operand)
-            if variables and len(operands) == len(before[-2:]):
-                found[item.offset] = "is", variables[-2:]
-        elif name in ("MATCH_SEQUENCE", "MATCH_MAPPING"):
+        if name in ("MATCH_SEQUENCE", "MATCH_MAPPING"):
             if names and names[-1].startswith(("CALL", "PRECALL")):
                 found[item.offset] = "match", ()
-            subject = next((operand for operand in reversed(before[-4:]) if operand), None)
+            subject = next((variable for variable in reversed(loaded[-4:]) if variable), None)
             if subject is not None and item.offset not in found:
-                found[item.offset] = "match", subject[-1:]
-        before.append(_loaded(item))
+                found[item.offset] = "match", (Operand(subject),)
+        loaded.append(_loaded(item))
         if not name.startswith(("COPY", "DUP_TOP")):
             names.append(name)
     return found
@@ -83,15 +84,11 @@ _OPCODES = frozenset(
 )
 
 
-def _loaded(item: dis.Instruction) -> tuple[str, ...] | None:
-    """Return the local variables that an instruction loads, none for a constant; None for anything else.
-
-    That includes the constant None, which no traced value is.
-    """
-    if item.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
-        return item.argval if type(item.argval) is tuple else (item.argval,)
-    is_known = item.opname in ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_SMALL_INT") and item.argval is not None
-    return () if is_known else None
+def _loaded(item: dis.Instruction) -> str | None:
+    """Return the local variable that an instruction loads last, None for anything else."""
+    if not item.opname.startswith(("LOAD_FAST", "LOAD_DEREF")):
+        return None
+    return str(item.argval[-1] if type(item.argval) is tuple else item.argval)
 
 
 @cached_by_code
@@ -100,32 +97,6 @@ def asks(code: CodeType) -> bool:
     return bool(questions_of(code)) or any(
         type(const) is CodeType and asks(const) for const in code.co_consts
     )
-
-
-@cached_by_code
-def compares_parts(code: CodeType) -> bool:
-    """Tell whether a function, or one that is defined in it, compares by `is` what it reads or is given by calls."""
-    return (_IS in code.co_code[::2] and _compares_parts(code)) or any(
-        type(const) is CodeType and compares_parts(const) for const in code.co_consts
-    )
-
-
-_IS = dis.opmap["IS_OP"]
-
-
-def _compares_parts(code: CodeType) -> bool:
-    """Tell whether an `is` has a side that is no variable, constant or name of a module."""
-    known = questions_of(code)
-    before: list[dis.Instruction] = []
-    for item in dis.get_instructions(code):
-        if item.opcode == _IS and item.offset not in known:
-            found = [one for one in before if one.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
-            while found and found[-1].opname == "LOAD_ATTR":
-                found.pop()
-            if found and found[-1].opname not in ("LOAD_CONST", "LOAD_GLOBAL"):
-                return True
-        before.append(item)
-    return False
 
 
 _MATCH_CLASS = dis.opmap.get("MATCH_CLASS", -1)
@@ -215,13 +186,15 @@ class _Watch:
 
     def _local(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "opcode":
-            held = frame.f_locals
             question = questions_of(frame.f_code).get(frame.f_lasti) if self._watches_questions else None
             if question is not None:
-                self._ask(question[0], [held[name] for name in question[1] if name in held])
+                values = [operand_value(operand, frame) for operand in question[1]]
+                if all(value is not UNSEEN for value in values):
+                    self._ask(question[0], values)
             if self._meets is not None:
                 name = none_questions(frame.f_code).get(frame.f_lasti)
                 if name is not None and (name or is_programs(frame)):
+                    held = frame.f_locals
                     self._ask("is None", [held[name]] if name in held else [])
         return self._local
 

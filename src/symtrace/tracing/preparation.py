@@ -25,7 +25,8 @@ from .contexts import patch_contexts
 from .control_flow.lifting import lift, lift_asking, lift_flagged, show_questions
 from .frames import is_internal, is_programs, user_frame
 from .given import asks_for_none
-from .identity import asks, asks_class, asks_whether_none, compares_parts, none_questions
+from .identity import asks, asks_class, asks_whether_none, none_questions
+from .operands import compares_results
 from .outside import CLOCKS, patch_clock, patch_outside, reads_date
 from .patching import gated_descriptor, shim, state_property
 from .positions import READING
@@ -202,7 +203,7 @@ class Preparation(Watcher):
         self._watch_stores(function)
         code, watch = function.__code__, self._watch_questions
         shows_none = self.keeps_optionals and asks_whether_none(code)
-        if shows_none or asks_class(code) or compares_parts(code) or (watch is not None and asks(code)):
+        if shows_none or asks_class(code) or compares_results(code) or (watch is not None and asks(code)):
             are_seen = show_questions(self._patches, function, self.shown)
             if not are_seen and watch is not None:
                 watch()

@@ -350,6 +350,12 @@ class Watcher(Joints):
         self._assume_class(value, kind)
         return answer
 
+    def _on_callable(self, value: Any) -> bool:
+        """What `callable` says of a traced value."""
+        if issubclass(type(value), Proxy):
+            self._assume_class(value, self._kind_there(value))
+        return False
+
     def _assume_length(self, value: Proxy, count: int) -> None:
         super()._assume_length(value, count)
         if value.node.op == "placeholder" and value.node not in self.examples:

@@ -78,10 +78,10 @@ def asking_code(code: CodeType, shown: int = 0) -> CodeType | None:
     Cost: linear in the text of the function.
     """
     definition = copied(definition_of(code))
-    if definition is None or isinstance(definition, ast.Lambda):
+    if definition is None:
         return None
     parameters = bare(definition.args)
-    body = definition.body
+    body = _statements(definition)
     if contains(body, ast.MatchClass):
         names = itertools.count()
         matches = Matches(lambda stem: f"_{stem}_{next(names)}_of_pattern")
@@ -92,15 +92,19 @@ def asking_code(code: CodeType, shown: int = 0) -> CodeType | None:
     return _compiled(code, definition, parameters, body)
 
 
+def _statements(definition: Any) -> list[Any]:
+    """Return the body of a function; that of a lambda is a `return`."""
+    if isinstance(definition, ast.Lambda):
+        return [ast.copy_location(ast.Return(definition.body), definition.body)]
+    return list(definition.body)
+
+
 @cached_by_code
 def _lift(code: CodeType, shown: int) -> CodeType | None:
     definition = None if is_block(code) else copied(definition_of(code))
     if definition is None:
         return None
-    if isinstance(definition, ast.Lambda):
-        body: list[Any] = [ast.copy_location(ast.Return(definition.body), definition.body)]
-    else:
-        body = definition.body
+    body = _statements(definition)
     if contains(body, _UNLIFTABLE):
         return None
     parameters = bare(definition.args)

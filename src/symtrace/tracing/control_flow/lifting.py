@@ -79,7 +79,7 @@ def show_questions(patches: PatchSet, function: types.FunctionType, shown: int) 
     """
     with apart():
         code = asking_code(function.__code__, shown)
-    if code is not None and not asks(code):
+    if code is not None:
         _put(patches, function, code)
     return not asks(function.__code__)
 

@@ -120,6 +120,13 @@ class InputQuestions(_Base):
             self._check(type, value, (), answer)
         return answer
 
+    def _on_callable(self, value: Any) -> bool:
+        """What `callable` says of a traced value."""
+        is_number = issubclass(type(value), _Traced) and self._is_given_number(value)
+        if _is_programs_question() and (is_number or id(value) in self._originals):
+            self._check(hooks.original_callable, value, (), False)
+        return super()._on_callable(value)
+
     def _is_given_number(self, number: Any) -> bool:
         """Tell whether a number rests on inputs that are numbers: those of sizes are of one class always."""
         stack = [self.node_of(number._source)]
@@ -178,7 +185,7 @@ class InputQuestions(_Base):
 
 
 def _is_programs_question() -> bool:
-    """Tell whether it is the program that calls `isinstance` or `torch.is_tensor`, rather than torch itself."""
+    """Tell whether it is the program that asks, by `isinstance`, `callable` or `torch.is_tensor`, rather than torch."""
     frame = sys._getframe(3)
     if frame.f_code is torch.is_tensor.__code__ and frame.f_back is not None:
         frame = frame.f_back
