@@ -115,10 +115,27 @@ def of_what_is_printed_and_used(x: torch.Tensor, n: int) -> torch.Tensor:
     return x + (len(str(n)) if print("x") is None else 0)
 
 
+def behind_a_text_with_a_bracket(x: torch.Tensor, n: int) -> torch.Tensor:
+    print("(")
+    k = len(str(n))  # noqa: E702
+    return x + k
+
+
+def in_a_text_that_says_raise(x: torch.Tensor, n: int) -> torch.Tensor:
+    return x + len(f"no: raise {n}")
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 records no columns")
 @pytest.mark.parametrize(
     "program",
-    [beside_a_print, by_a_call_named_log, in_the_condition_of_an_assertion, of_what_is_printed_and_used],
+    [
+        behind_a_text_with_a_bracket,
+        in_a_text_that_says_raise,
+        beside_a_print,
+        by_a_call_named_log,
+        in_the_condition_of_an_assertion,
+        of_what_is_printed_and_used,
+    ],
 )
 def test_text_that_is_used_on_a_line_that_shows_one_is_guarded(program):
     captured = fx.capture(program, (torch.ones(2), 1))

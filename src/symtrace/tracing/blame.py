@@ -27,10 +27,12 @@ def here(depth: int = 2) -> Location | None:
 
 
 _SHOWS = re.compile(
-    r"(?:^|[:;])\s*((?:[\w.\[\]]+\.)?(print|log\w*|debug|info|warn\w*|error|exception|critical|write|_assert|_check\w*)\s*\()"
-    r"|\b(raise|assert)\b"
+    r"(?:^|[:;])\s*(?:((?:[\w.\[\]]+\.)?(print|log\w*|debug|info|warn\w*|error|exception|critical|write|_assert"
+    r"|_check\w*)\s*\()|(raise|assert)\b)"
 )
 """Statements in which the text of a value is for people to read: nothing that they give back is used."""
+
+_TEXT = re.compile(r"""\"[^\"]*\"|'[^']*'""")
 
 
 def shown_by(location: Location) -> str | None:
@@ -43,10 +45,15 @@ def shown_by(location: Location) -> str | None:
         name = match[2] or match[3]
         if span is None:
             return name
-        start = match.start(1) if match[2] else match.start(3)
+        is_quoted = any(text[: match.start()].count(quote) % 2 for quote in "\"'")
         before = _arguments_before(text[match.end() : span[0]])
         needed = 1 if "assert" in name or "_check" in name else 0
-        if span[0] >= start and before is not None and before >= needed:
+        if (
+            not is_quoted
+            and span[0] >= match.start(1 if match[2] else 3)
+            and before is not None
+            and before >= needed
+        ):
             return name
     return None
 
@@ -54,7 +61,7 @@ def shown_by(location: Location) -> str | None:
 def _arguments_before(text: str) -> int | None:
     """Return how many arguments end in a text, None if the call or the statement does."""
     depth = count = 0
-    for character in text:
+    for character in _TEXT.sub("", text):
         depth += (character in "([{") - (character in ")]}")
         count += character == "," and not depth
         if depth < 0 or (character == ";" and not depth):
