@@ -197,12 +197,11 @@ class Joints(Optionals):
         """Return the class of a node's value, `Mixed` for one that the data decides."""
         return kind_of(node, self.attribute, self.examples, self._known_kind)
 
-    def _known_kind(self, node: Node) -> type | None:
+    def _known_kind(self, node: Node) -> type | Node | None:
         found = self._kinds.get(node)
         if found is not None or node.op != "placeholder" or not self.levels:
             return found
-        outer = self.outer_of(node)
-        return None if outer is None else self.kind_of_node(outer)
+        return self.outer_of(node)
 
     def _kind_of_value(self, value: Any) -> type:
         if type(value) is SeveralKinds:

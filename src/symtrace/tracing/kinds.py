@@ -54,7 +54,7 @@ def kind_of(
     node: Node,
     attribute: Callable[[str], Any],
     examples: Mapping[Node, Any],
-    known: Callable[[Node], type | None] = _unknown,
+    known: Callable[[Node], type | Node | None] = _unknown,
 ) -> type:
     """Return the class of a node's value; a tensor where nothing else is known.
 
@@ -62,22 +62,51 @@ def kind_of(
         node: The node.
         attribute: Gives what a `get_attr` target reads.
         examples: Example values of inputs.
-        known: Gives the class where more is known than the operation tells, `Mixed` where it depends on the data.
+        known: Gives the class where more is known than the operation tells, `Mixed` where it depends on the data; or
+            the node of the same value around a region.
 
     Cost: a walk over the operands that are numbers.
     """
-    found = known(node)
-    if found is not None:
-        return found
-    op, target = node.op, node.target
-    if op == "placeholder":
+    kinds: dict[Node, type] = {}
+    stack = [node]
+    while stack:
+        current = stack[-1]
+        found = known(current)
+        needed = [found] if isinstance(found, Node) else _rests_on(current) if found is None else []
+        missing = [one for one in needed if one not in kinds]
+        if missing and current not in kinds:
+            stack += missing
+            continue
+        stack.pop()
+        if isinstance(found, Node):
+            kinds[current] = kinds[found]
+        else:
+            kinds[current] = found or _kind_by_operation(current, attribute, examples, kinds)
+    return kinds[node]
+
+
+def _rests_on(node: Node) -> list[Node]:
+    """Return the operands whose classes decide on that of the result."""
+    if node.op != "call_function":
+        return []
+    if node.target is getattr or node.target is operator.getitem:
+        return [arg for arg in node.args[:1] if isinstance(arg, Node)]
+    if node.target in _ARITHMETIC or node.target in _COMPARISONS or node.target is operator.truediv:
+        return [arg for arg in node.args if isinstance(arg, Node)]
+    return []
+
+
+def _kind_by_operation(
+    node: Node, attribute: Callable[[str], Any], examples: Mapping[Node, Any], kinds: Mapping[Node, type]
+) -> type:
+    if node.op == "placeholder":
         return type(examples[node]) if node in examples else _kind_of_input(node)
-    if op == "get_attr":
-        return type(attribute(target))
-    if op == "call_method":
+    if node.op == "get_attr":
+        return type(attribute(node.target))
+    if node.op == "call_method":
         return _kind_of_method(node)
-    if op == "call_function":
-        return _kind_of_call(node, attribute, examples, known)
+    if node.op == "call_function":
+        return _kind_of_call(node, examples, kinds)
     return torch.Tensor
 
 
@@ -123,14 +152,9 @@ def _kind_of_attribute(owner: type, name: Any) -> type:
     return str if owner is torch.device and name == "type" else torch.Tensor
 
 
-def _kind_of_call(
-    node: Node,
-    attribute: Callable[[str], Any],
-    examples: Mapping[Node, Any],
-    known: Callable[[Node], type | None],
-) -> type:
+def _kind_of_call(node: Node, examples: Mapping[Node, Any], kinds: Mapping[Node, type]) -> type:
     def of(value: Any) -> type:
-        return kind_of(value, attribute, examples, known) if isinstance(value, Node) else type(value)
+        return kinds[value] if isinstance(value, Node) else type(value)
 
     target, args = node.target, node.args
     if target is getattr:
@@ -182,13 +206,19 @@ def _kind_of_operator(target: Any, operands: list[type]) -> type:
 
 def rests_on_dtype(node: Node) -> bool:
     """Tell whether a node is a number read from a tensor, or reckoned from one: of a class that the dtype decides."""
-    if node.op == "call_method":
-        return bool(node.target == "item")
-    return (
-        node.op == "call_function"
-        and getattr(node.target, "__module__", "") == "_operator"
-        and any(rests_on_dtype(one) for one in node.all_input_nodes)
-    )
+    seen: set[Node] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.op == "call_method" and current.target == "item":
+            return True
+        is_reckoned = (
+            current.op == "call_function" and getattr(current.target, "__module__", "") == "_operator"
+        )
+        if is_reckoned and current not in seen:
+            seen.add(current)
+            stack += current.all_input_nodes
+    return False
 
 
 def class_matches(kind: type, classes: Any) -> bool:

@@ -450,14 +450,20 @@ class ExampleTracer(InputQuestions, ExampleInputs, ExampleFacts, ExampleRanks, E
         return {**super()._tables(), **flags, "_pinned": set(self._pinned), "_checked": set(self._checked)}
 
     def _is_pinned(self, node: Node) -> bool:
-        if node in self._pinned:
-            return True
-        if node.op == "call_function" and node.target in PURE_NUMBERS:
-            used = node.all_input_nodes
-            if used and all(self._is_pinned(one) for one in used):
-                self._pinned.add(node)
-                return True
-        return False
+        """Tell whether a value is checked, or is reckoned from such as are."""
+        reckoned: set[Node] = set()
+        stack = [node]
+        while stack:
+            current = stack.pop()
+            if current in self._pinned or current in reckoned:
+                continue
+            used = current.all_input_nodes
+            if current.op != "call_function" or current.target not in PURE_NUMBERS or not used:
+                return False
+            reckoned.add(current)
+            stack += used
+        self._pinned |= reckoned
+        return True
 
     def input_value(self, placeholder: Node) -> Any:
         """Return the traced value of an input, with plain numbers for traced ones."""
