@@ -407,3 +407,37 @@ def test_loops_over_the_rows_of_a_tensor_are_counted(make):
 def test_a_loop_over_what_may_be_a_list_is_not_counted():
     with pytest.raises(PassError, match="not known to be a tensor"):
         Pipeline("lower-control-flow")(capture(over_rows_of_a_list))
+
+
+def test_an_input_may_have_the_name_of_a_method_that_gives_numbers():
+    def decide(size):
+        return size * 2 if size.sum() > 0 else size
+
+    gm = capture(decide)
+    assert Pipeline("lower-control-flow")(gm).modified
+    for value in (torch.ones(2), -torch.ones(2)):
+        assert torch.equal(gm(value), decide(value))
+
+
+def test_loops_over_the_rows_of_what_torch_makes_are_counted():
+    def over_products(x, y):
+        for row in torch.mul(x, 2):
+            y = y + row
+        return y
+
+    gm = capture(over_products)
+    assert Pipeline("lower-control-flow")(gm).modified
+    assert torch.equal(gm(torch.ones(3, 2), torch.zeros(2)), over_products(torch.ones(3, 2), torch.zeros(2)))
+
+
+def test_a_way_with_thousands_of_operations_is_lowered():
+    def decide(x):
+        y = x
+        if x.sum() > 0:
+            for _ in range(3000):
+                y = y + 1
+        return y
+
+    gm = capture(decide)
+    assert Pipeline("lower-control-flow")(gm).modified
+    gm.graph.lint()

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..analysis import is_tensor
 from ..ir import Node, Region
 from ..ops.control_flow import for_each, while_loop
 from ..runtime import Graph
 from .regions import copy_region, give_results
 
-__all__ = ["counted", "is_countable", "is_fixed_loop", "is_tensor", "may_stop"]
+__all__ = ["counted", "is_countable", "is_fixed_loop", "may_stop"]
 
 # Of floating point, since gradients of `torch.while_loop` want every result to have one (torch 2.14).
 _COUNTER: dict[str, Any] = {"dtype": torch.float64}
@@ -49,20 +50,19 @@ def may_stop(node: Node) -> bool:
     return node.target is for_each and len(node.args) > 4 and bool(node.args[4])
 
 
-def is_tensor(value: Any) -> bool:
-    """Return whether a value is known to be a tensor, by its annotation or by what `shape-prop` has left."""
-    if not isinstance(value, Node):
-        return False
-    known = value.meta.get("tensor_meta", value.meta.get("val"))
-    return value.type is torch.Tensor or (hasattr(known, "dtype") and hasattr(known, "shape"))
-
-
 def is_countable(items: Any) -> bool:
     """Return whether a loop over `items` can count: over the rows of a tensor or over a range with a known step."""
-    if isinstance(items, range) or is_tensor(items):
+    if isinstance(items, range) or _has_rows(items):
         return True
     is_range = isinstance(items, Node) and items.target is range and not items.kwargs
     return is_range and (len(items.args) < 3 or (type(items.args[2]) is int and items.args[2] != 0))
+
+
+def _has_rows(items: Any) -> bool:
+    """Return whether items are the rows of a tensor: annotated as one, noted by `shape-prop`, or made by torch."""
+    if not isinstance(items, Node):
+        return False
+    return items.type is torch.Tensor or isinstance(items.meta.get("val"), torch.Tensor) or is_tensor(items)
 
 
 def counted(graph: Graph, node: Node) -> Node:
@@ -72,7 +72,7 @@ def counted(graph: Graph, node: Node) -> Node:
     """
     body, carried, operands = node.args[1:4]
     with graph.inserting_before(node):
-        count = _rows(graph, node.args[0]) if is_tensor(node.args[0]) else _numbers(graph, node.args[0])
+        count = _rows(graph, node.args[0]) if _has_rows(node.args[0]) else _numbers(graph, node.args[0])
         compare = torch.lt if count.step > 0 else torch.gt
         test = graph.call_function(compare, (count.start, count.end))
         inner = Graph()

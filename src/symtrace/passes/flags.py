@@ -12,7 +12,7 @@ from ..ir import CHANGING, Node, Region, holder_of, region_uses
 from ..ops.control_flow import for_each, torch_while, while_loop
 from ..runtime import Graph
 
-__all__ = ["as_tensors", "is_bool", "is_flag", "may_be_plain"]
+__all__ = ["as_tensors", "is_bool", "is_flag", "may_be_plain", "negate"]
 
 _COMPARISONS = frozenset({
     operator.gt, operator.ge, operator.lt, operator.le, operator.eq, operator.ne, operator.not_,
@@ -51,26 +51,38 @@ def is_bool(value: Any) -> bool:
     return True
 
 
-def may_be_plain(value: Any, seen: dict[Node, bool] | None = None) -> bool:
+def may_be_plain(value: Any) -> bool:
     """Return whether a value may be a number or a constant, as the program tells without running.
 
-    Cost: linear in what it comes from.
+    Cost: linear in what it comes from, for each loop that carries it round.
     """
     if not isinstance(value, Node):
         return True
-    known = {} if seen is None else seen
-    if value not in known:
-        known[value] = False  # while it is found out: a loop alone makes no number
-        before = _before(value)
-        if before is not None:
-            known[value] = any(may_be_plain(one, known) for one in before)
-        elif value.op == "call_function" and value.target in _OF_NUMBERS:
-            known[value] = all(may_be_plain(one, known) for one in value.args)
-        else:
-            known[value] = value.target in (
-                _GIVE_NUMBERS if value.op == "call_function" else _NUMBERS_OF_TENSORS
-            )
-    return known[value]
+    sources: dict[Node, list[Any]] = {}
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if node not in sources:
+            before = _before(node)
+            sources[node] = list(node.args) if before is None and node.target in _OF_NUMBERS else before or []
+            stack += [one for one in sources[node] if isinstance(one, Node)]
+    plain: set[Any] = set()
+    count = -1
+    while len(plain) > count:  # what goes round in a loop is plain if something plain comes in
+        count = len(plain)
+        for node in reversed(sources):
+            are_plain = [not isinstance(one, Node) or one in plain for one in sources[node]]
+            if _gives_plain(node) or (are_plain and (all if node.target in _OF_NUMBERS else any)(are_plain)):
+                plain.add(node)
+    return value in plain
+
+
+def _gives_plain(node: Node) -> bool:
+    if node.op == "get_attr":
+        return str(node.target).rpartition(".")[2] == "training"
+    if node.op == "call_method":
+        return node.target in _NUMBERS_OF_TENSORS
+    return node.op == "call_function" and node.target in _GIVE_NUMBERS
 
 
 _OF_NUMBERS = frozenset(getattr(operator, name) for name in operator.__all__) - {operator.getitem}
@@ -203,7 +215,7 @@ def _after(value: Node, user: Node) -> list[Node] | None:
 
 
 def as_tensors(graph: Graph, node: Node) -> None:
-    """Make flags tensors that a node with regions gives and carries, and what negates them."""
+    """Make flags tensors that a node with regions gives and carries, and what negates them in the regions."""
     if node.target in _LOOPS:
         with graph.inserting_before(node):
             carried = tuple(_tensor(graph, value) for value in node.args[2])
@@ -213,8 +225,7 @@ def as_tensors(graph: Graph, node: Node) -> None:
         output = inner.output_node()
         with inner.inserting_before(output):
             output.args = (tuple(_tensor(inner, value) for value in output.args[0]),)
-        _negate(inner)
-    _negate(graph)
+        negate(inner)
 
 
 def _tensor(graph: Any, value: Any) -> Any:
@@ -223,7 +234,7 @@ def _tensor(graph: Any, value: Any) -> Any:
     return graph.call_function(torch.full, ((), value), {"dtype": torch.bool})
 
 
-def _negate(graph: Any) -> None:
+def negate(graph: Any) -> None:
     """Let `not` of a flag be an operation on tensors."""
     for node in graph.find_nodes(op="call_function", target=operator.not_):
         if is_bool(node.args[0]) and _only_decides([node]):

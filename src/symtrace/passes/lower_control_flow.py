@@ -14,7 +14,7 @@ from ..runtime import Graph
 from .core import Context, Pass
 from .counted_loops import counted, is_countable, is_fixed_loop, may_stop
 from .errors import PassError
-from .flags import as_tensors, is_bool, is_flag, may_be_plain
+from .flags import as_tensors, is_bool, is_flag, may_be_plain, negate
 from .regions import copy_region, give_results
 
 __all__ = ["LowerControlFlow"]
@@ -58,6 +58,8 @@ class LowerControlFlow(Pass):
                 ctx.remark(node, reason)
             else:
                 raise PassError("ST247", node=node.name, reason=reason)
+        if changed:
+            negate(graph)
         return changed
 
 
