@@ -15,7 +15,7 @@ from ..since import last_node
 from .containers import Variables, refuse_holders, refuse_seen, refuse_twice
 from .levels import RecordedPath, erase_since, recorded, refusal
 from .merging import AsList, Merger
-from .places import Found, Place, put, with_places
+from .places import Place, finding_places, put, with_places
 from .unions import AsTag
 from .variables import LOST
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..watching import Watcher
 
 __all__ = ["record_branches"]
-
-_TRIES = 12
 
 
 def record_branches(
@@ -53,23 +51,14 @@ def record_branches(
     Raises:
         TraceError: ST033, the results are of kinds that can't stand for one another.
     """
-    places: tuple[Place, ...] = () if dead is None else tuple(tracer.places)
-    for _ in range(_TRIES):
-        last = last_node(tracer.graph)
-        try:
-            if not places:
-                return _recorded(
-                    _Decision(tracer, test, held, dead, is_state), then, orelse, values, tracer, test
-                )
+
+    def record(places: tuple[Place, ...]) -> Any:
+        if places:
             return _with_places(tracer, test, then, orelse, held, values, dead, is_state, places)
-        except Found as found:
-            more = found.added_to(places)
-            if more is None:
-                break
-            erase_since(tracer, last)
-            tracer.places += more[len(places) :]  # what is inside need not find them again
-            places = more
-    raise refusal(tracer, "changes a container on one way of a decision")
+        return _recorded(_Decision(tracer, test, held, dead, is_state), then, orelse, values, tracer, test)
+
+    places = () if dead is None else tuple(tracer.places)
+    return finding_places(tracer, places, record, "changes a container on one way of a decision")
 
 
 def _with_places(

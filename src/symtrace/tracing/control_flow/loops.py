@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ...ir import Node, Region, map_arg
 from ...ops import program
 from ...ops.control_flow import for_each, while_loop
-from ..since import last_node
 from ..snapshot import Entries, Items
 from .containers import changed, put_in, refuse_holders, refuse_kept, watched
 from .iterables import Open
-from .levels import Level, Raised, erase_since, refusal
-from .places import Box, Found, Place, boxed, holders_of, put, unboxed, with_places
+from .levels import Level, Raised, refusal
+from .places import Box, Found, Place, boxed, finding_places, holders_of, put, unboxed, with_places
 from .variables import HOLE, LOST, UNDEFINED, Maybe, flatten, unflatten
 
 if TYPE_CHECKING:
@@ -48,21 +47,13 @@ def record_loop(
     Raises:
         TraceError: ST033, the state can't be carried from round to round.
     """
-    places: tuple[Place, ...] = tuple(tracer.places)
-    for _ in range(_TRIES):
-        last = last_node(tracer.graph)
-        try:
-            if not places:
-                return _recorded(tracer, items, predicate, body, state, held, dead, places)
-            return _with_places(tracer, items, predicate, body, state, held, dead, places)
-        except Found as found:
-            more = found.added_to(places)
-            if more is None:
-                break
-            erase_since(tracer, last)
-            tracer.places += more[len(places) :]  # what is inside need not find them again
-            places = more
-    raise refusal(tracer, "changes a container in a loop on traced values that is no variable's own")
+
+    def record(places: tuple[Place, ...]) -> Any:
+        recorded = _with_places if places else _recorded
+        return recorded(tracer, items, predicate, body, state, held, dead, places)
+
+    what = "changes a container in a loop on traced values that is no variable's own"
+    return finding_places(tracer, tuple(tracer.places), record, what)
 
 
 def _recorded(

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .levels import refusal
+from ..since import last_node
+from .levels import erase_since, refusal
 from .variables import LOST, UNDEFINED, Maybe
 
 if TYPE_CHECKING:
     from ..watching import Watcher
 
-__all__ = ["Box", "Found", "Place", "boxed", "holders_of", "put", "unboxed", "with_places"]
+__all__ = ["Box", "Found", "Place", "boxed", "finding_places", "holders_of", "put", "unboxed", "with_places"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,37 @@ class Found(Exception):
         """Return all places, or None if none is new."""
         new = [one for one in self.places if not any(one.is_like(other) for other in places)]
         return (*places, *new) if new else None
+
+
+_TRIES = 12
+
+
+def finding_places(
+    tracer: Watcher, places: tuple[Place, ...], record: Callable[[tuple[Place, ...]], Any], what: str
+) -> Any:
+    """Return what is recorded, again with each place that it is found to change.
+
+    Args:
+        tracer: Records.
+        places: Those that are known.
+        record: Records a decision or loop, given the places.
+        what: What the program does, if that has no end.
+
+    Raises:
+        TraceError: ST033, it has none.
+    """
+    for _ in range(_TRIES):
+        last = last_node(tracer.graph)
+        try:
+            return record(places)
+        except Found as found:
+            more = found.added_to(places)
+            if more is None:
+                break
+            erase_since(tracer, last)
+            tracer.places += more[len(places) :]  # what is inside need not find them again
+            places = more
+    raise refusal(tracer, what)
 
 
 @dataclass(frozen=True, eq=False)
