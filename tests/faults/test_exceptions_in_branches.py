@@ -127,3 +127,49 @@ def test_what_fails_on_one_way_fails_though_nobody_uses_its_result():
     assert torch.equal(module.eval()(torch.ones(2)), torch.ones(2))
     with pytest.raises(TypeError, match="__round__"):
         module.train()(torch.ones(2))
+
+
+def raises_in_each_round(x):
+    for _ in range(int(x.sum())):
+        raise ValueError("too large")
+    return x
+
+
+def looks_up_what_is_not_there(x):
+    while x.sum() > 5:
+        x = x + {"a": 1}["b"]
+    return x
+
+
+def rounds_what_has_no_rounding(x):
+    for i in range(int(x.sum())):
+        x = round(x) + i
+    return x
+
+
+def raises_after_an_operation(x):
+    total = x * 1
+    for row in x:
+        total = total + row
+        total[5]
+    return total
+
+
+@pytest.mark.parametrize("example", [None, (-torch.ones(3),)])
+@pytest.mark.parametrize(
+    "program", [raises_in_each_round, looks_up_what_is_not_there, rounds_what_has_no_rounding]
+)
+def test_what_a_round_raises_is_raised_if_there_is_one(program, example):
+    module = symtrace.capture(program, example)
+    assert torch.equal(module(-torch.ones(3)), -torch.ones(3))
+    with pytest.raises((ValueError, KeyError, TypeError)) as expected:
+        program(torch.full((3,), 4.0))
+    with pytest.raises(expected.type):
+        module(torch.full((3,), 4.0))
+
+
+def test_what_an_operation_raises_in_a_round_is_raised_if_there_is_one():
+    module = symtrace.capture(raises_after_an_operation)
+    assert module(torch.ones(0)).shape == (0,)
+    with pytest.raises(IndexError):
+        module(torch.ones(2))

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from ..recording import TracerBase
     from ..watching import Watcher
 
-__all__ = ["Level", "Raised", "RecordedPath", "erase_since", "recorded", "refusal", "would_handle"]
+__all__ = [
+    "Level",
+    "Raised",
+    "RecordedPath",
+    "erase_since",
+    "recorded",
+    "refusal",
+    "result_or_raised",
+    "would_handle",
+]
 
 
 def refusal(tracer: TracerBase, what: str) -> TraceError:
@@ -105,22 +114,38 @@ def recorded(tracer: Watcher, function: Callable[[], Any]) -> RecordedPath:
     """
     level = Level(tracer.new_region_graph())
     with tracer.in_region(level):
-        try:
-            value, raised = function(), False
-        except Raised as stop:
-            tracer.create_node("call_function", program.raise_error, (stop.error,), {})
-            value, raised = None, True
-        except Exception as error:
-            if not _is_of_program(error, tracer):
-                raise
-            if would_handle(tracer._outside):
-                raise refusal(tracer, "may handle an exception that only one way raises") from error
-            what = f"one way of the decision raises {type(error).__name__}: {error}"
-            tracer.report.add("assumption", what, here(3))
-            tracer.record_failed(error)
-            tracer.create_node("call_function", program.raise_error, (error.with_traceback(None),), {})
-            value, raised = None, True
+        value, raised = result_or_raised(tracer, function)
     return RecordedPath(level, value, raised)
+
+
+def result_or_raised(tracer: Watcher, function: Callable[[], Any]) -> tuple[Any, bool]:
+    """Run a function of the program, and record what it raises as an operation that does.
+
+    Args:
+        tracer: Records, in the region of the function.
+        function: Runs it.
+
+    Returns:
+        What the function gives, and whether it has raised an exception instead.
+
+    Raises:
+        TraceError: ST033, the program may handle the exception.
+    """
+    try:
+        return function(), False
+    except Raised as stop:
+        error: Any = stop.error
+    except Exception as found:
+        if not _is_of_program(found, tracer):
+            raise
+        if would_handle(tracer._outside):
+            raise refusal(tracer, "may handle an exception that only one way raises") from found
+        what = f"one way of the program raises {type(found).__name__}: {found}"
+        tracer.report.add("assumption", what, here(3))
+        tracer.record_failed(found)
+        error = found.with_traceback(None)
+    tracer.create_node("call_function", program.raise_error, (error,), {})
+    return None, True
 
 
 def _is_of_program(error: Exception, tracer: Watcher) -> bool:

@@ -12,7 +12,7 @@ from ...ops.control_flow import for_each, while_loop
 from ..snapshot import Entries, Items
 from .containers import changed, put_in, refuse_holders, refuse_kept, watched
 from .iterables import Open
-from .levels import Level, Raised, refusal
+from .levels import Level, refusal, result_or_raised
 from .places import Box, Found, Place, boxed, finding_places, holders_of, put, unboxed, with_places
 from .variables import HOLE, LOST, UNDEFINED, Maybe, flatten, unflatten
 
@@ -194,11 +194,10 @@ class _Loop:
                     tracer.forget_written(self._written)
                 tracer.versions.append(tuple(zip(self._before[3], given[3], strict=True)))
                 try:
-                    go_on, state = self._body(item, given)
+                    result, raised = result_or_raised(tracer, lambda: self._body(item, given))
                 finally:
                     tracer.versions.pop()
-        except Raised:
-            raise refusal(tracer, "raises in each round of a loop on traced values") from None
+                go_on, state = (False, given) if raised else result
         finally:
             change = watch.restore()
         if type(change) is list:
